@@ -76,7 +76,7 @@ describe("output of a drain script", () => {
   });
 
   it.each([["x"], [""], ["1.5"], ["0 seconds"], ["99999999999999999999"]])(
-    "nonsense (%j): a failure that names the job and has its last lines",
+    "fails the drain if it is %j: the error names the job and has its last lines",
     async (nonsense) => {
       await jobs.job("good", { drain: "echo 0" });
       await jobs.job("web", { drain: `echo '${nonsense}'; echo 'cannot reach the peer' >&2; exit 4` });

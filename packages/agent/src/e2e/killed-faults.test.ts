@@ -16,7 +16,7 @@ describe("an agent that is killed with -9 while a job", { timeout: 600_000 }, ()
     return () => vm.close();
   });
   const jobState = async () => (await vm.state()).job_state;
-  /** What a Director is told of the job. */
+  /** Returns the problem of the job as a Director reads it. */
   const problem = async () => {
     const { processes } = (await vm.machine.caller.value("get_state", "full", "problems")) as {
       processes?: readonly { problem?: string }[];

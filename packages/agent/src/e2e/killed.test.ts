@@ -16,12 +16,14 @@ import { fillTree } from "./testing/tree.ts";
 const ROUNDS_AT_ONCE = 3;
 /** For each kind of disk. */
 const RANDOM_ROUNDS = rounds({ sample: 1, all: 6 });
-/** Of some forty moments. */
+/** Kills per run, out of some forty moments. */
 const SAMPLE = 1;
 /** These take long on large disks; an agent that is killed leaves them running. */
 const LONG = /^(cp|mke2fs) /;
 
-/** The agent writes something of its own first; elsewhere "before" is the same as "after" the command before. */
+/**
+ * Commands before which the agent writes something. For others "before" is the same as "after" the previous command.
+ */
 const WRITTEN_BEFORE = /^(mke2fs|mount -o|umount) /;
 
 const bundle = agentBundle();
@@ -101,7 +103,7 @@ for (const kind of KINDS) {
               systemClock.after(ms, () => void one.machine.agent?.kill());
             }),
           );
-          // Whoever is quicker than the first time may be done before.
+          // An agent that is quicker than the first time may end before the kill.
           for (const one of deaths) expect(one).toBeLessThanOrEqual(1);
         },
         PATIENCE_MS,

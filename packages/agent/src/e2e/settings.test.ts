@@ -25,11 +25,11 @@ describe("a real agent process", () => {
     return () => machine.close();
   });
 
-  it("shows another certificate when it is told to, and no message of a Director that polls gets lost", async () => {
+  it("shows another certificate after update_settings, and no message of a polling Director gets lost", async () => {
     const agent = await machine.started();
     expect(await servedName(machine.port)).toBe("agent-1.agent.bosh-internal");
     const task = await machine.caller.task("update_settings", { mbus: { cert: certOf(AGENT_SERVER_NEXT) } });
-    // Every question that goes unanswered, or finds nobody, throws.
+    // Every question that goes unanswered, or finds no listener, throws.
     await eventually("the end of the task", async () => {
       expect(await machine.caller.ping()).toBe("pong");
       const reply = await machine.caller.ask("get_task", task);
@@ -69,7 +69,7 @@ describe("a real agent process", () => {
     expect(await machine.caller.value("list_disk")).toEqual([]);
   });
 
-  it("that is killed while it takes up another certificate answers the same task over the new one", async () => {
+  it("answers the same task over the new certificate after a kill during the change", async () => {
     const agent = await machine.started();
     const task = await machine.caller.task("update_settings", { mbus: { cert: certOf(AGENT_SERVER_NEXT) } });
     await agent.kill();
@@ -92,7 +92,7 @@ describe("a real agent process", () => {
     expect(agent.over).toBe(false);
   });
 
-  it("moves to another address that it is told of, and answers the same task there", async () => {
+  it("moves to another address after update_settings, and answers the same task there", async () => {
     const agent = await machine.started();
     const port = await freePort();
     const urls = [`https://mbus:s3cret@127.0.0.1:${port}`];
@@ -103,7 +103,7 @@ describe("a real agent process", () => {
     await expect(machine.caller.ping()).rejects.toThrow("ECONNREFUSED");
   });
 
-  it("lets nobody in without a certificate of the client authority that its settings name", async () => {
+  it("rejects callers without a certificate of the client CA in its settings", async () => {
     const cert = { ...certOf(AGENT_SERVER), client_ca: CA };
     await machine.offer(machine.settings({ env: { bosh: { mbus: { cert } } } }));
     await machine.started();
@@ -191,7 +191,7 @@ describe("a real agent process", () => {
   });
 });
 
-/** The common name of the certificate that is shown to whoever connects. */
+/** Returns the common name of the certificate that the agent shows to clients. */
 async function servedName(port: number): Promise<string> {
   return await eventually("a certificate", async () => {
     const socket: TLSSocket = connect({ host: "127.0.0.1", port, ca: CA });

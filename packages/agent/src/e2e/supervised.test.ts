@@ -71,7 +71,7 @@ describe(`a real agent that runs jobs (seed ${seed()})`, { timeout: PATIENCE_MS 
     expect(await vm.running()).toEqual([]);
   });
 
-  it("and is killed with -9 at any moment runs each job once, and none after a stop", async () => {
+  it("runs each job once after kill -9 at any moment, and none after a stop", async () => {
     const { caller } = vm.machine;
     const fraction = fractionsOf("kills of a supervisor");
     await vm.apply({
@@ -96,7 +96,7 @@ describe(`a real agent that runs jobs (seed ${seed()})`, { timeout: PATIENCE_MS 
     }
   });
 
-  it("and is killed while a start program hangs runs no second one, and stops it", async () => {
+  it("runs no second start program if it is killed while one hangs, and stops the first", async () => {
     await vm.apply({ web: vm.check("web", { start: "hang", seconds: 2 }) });
     await vm.machine.caller.value("start");
     await expect.poll(() => vm.calls(), within).toEqual(["hang web"]);

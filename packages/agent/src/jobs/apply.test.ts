@@ -82,7 +82,7 @@ describe("apply with jobs", () => {
     expect(trees[0]).toHaveProperty("bin/ctl");
   });
 
-  it("of another spec removes the links and versions that it does not name, and what others linked stays", async () => {
+  it("removes links and versions that the next spec does not name, and keeps links of others", async () => {
     const { services, paths, call } = await lab();
     const packages = { ruby: { a: "1" }, go: { b: "2" } };
     await apply({ spec: await specOf(services, { jobs: { web: WEB, worker: WEB }, packages }) }, call);

@@ -87,7 +87,7 @@ describe.runIf(root)("jobs of root", () => {
     expect(JSON.stringify(treeOf(paths.base))).not.toContain(secret);
   });
 
-  it("that do not fit on the disk leave what was there, and are installed once there is room", async () => {
+  it("leave the old ones in place if the disk is full, and are installed once there is room", async () => {
     const { services, paths, call } = await lab("4m");
     await apply({ spec: await specOf(services, { jobs: { web: { monit: "old" } } }) }, call);
     const large = await specOf(services, {
@@ -128,7 +128,7 @@ describe.runIf(root)("a compilation on a disk that is full", () => {
     expect((await compilePackage(request, call)).result.blobstore_id).not.toBe("");
   });
 
-  it("whose source cannot be unpacked leaves nothing either", async () => {
+  it("leaves nothing behind if its source cannot be unpacked", async () => {
     const { services, paths, call } = await lab("2m");
     const content = await archiveOf({ packaging: "true", large: "0".repeat(3_000_000) });
     const request = await compilationOf(services, content);

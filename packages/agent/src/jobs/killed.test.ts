@@ -16,7 +16,7 @@ import type { Death } from "./testing/doomed.ts";
 import type { Doomed } from "./testing/doomed-main.ts";
 import { archiveOf, callOf, labServices, sha1, specOf, treeOf } from "./testing/lab.ts";
 
-/** Of a few hundred moments. */
+/** Kills per run, out of a few hundred moments. */
 const SAMPLE = 4;
 const PATIENCE_MS = 900_000;
 
@@ -24,7 +24,7 @@ const program = bundled("./testing/doomed-main.ts", import.meta.url);
 
 type View = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** What a program sees: every job and package behind its link, without where that leads to. */
+/** Returns the files of every job and package by its link, as programs see them, without the link's target. */
 async function viewOf(paths: Paths): Promise<View> {
   const view: Record<string, Readonly<Record<string, string>>> = {};
   for (const place of [paths.jobs, paths.packages])

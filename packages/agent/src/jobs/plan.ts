@@ -11,11 +11,11 @@ export interface PackagePlan {
   readonly source: BlobSource;
 }
 
-/** What a spec wants to be on the VM. */
+/** Jobs and packages that a spec puts on the VM. */
 export interface JobsPlan {
   /** In the order of the spec. */
   readonly jobs: readonly Bundle[];
-  /** Of all jobs; undefined without jobs. */
+  /** Archive of the rendered templates of all jobs. Undefined without jobs. */
   readonly archive: BlobSource | undefined;
   readonly packages: readonly PackagePlan[];
 }

@@ -28,7 +28,7 @@ function homeOf(type: string, services: Services): LogHome {
   }
 }
 
-/** What bundle_logs leaves on the VM. */
+/** Returns true for the name of an archive that bundle_logs leaves on the VM. */
 export const isLogArchive = (name: string): boolean => /^logs-[0-9a-f]+\.tgz$/.test(name);
 
 /** Packs the logs of these types into a gzipped tar under the agent's own temporary directory. */
@@ -47,7 +47,7 @@ export async function packLogs(
   const archive = join(services.paths.dataTmp, `fetched-logs-${id}.tgz`);
   const lists = homes.map((_, at) => `${archive}.${at}`);
   try {
-    // Logs of jobs are nobody else's business; whoever the archive is for becomes its owner.
+    // Only the owner may read logs of jobs. The user who gets the archive becomes its owner.
     await writeFile(archive, "", { mode: 0o600, flag: "wx" });
     const inputs: string[] = [];
     for (const [at, home] of homes.entries()) {
@@ -87,8 +87,8 @@ async function chosen({ dir }: LogHome, patterns: readonly RegExp[]): Promise<re
 }
 
 /**
- * By the VM's own tar: it copes with files that grow, shrink or go away under it, and our writer would refuse them. Its
- * 1 says that a file changed while it was read, which logs do.
+ * Packs with the VM's own tar: it copes with files that grow, shrink or disappear meanwhile, which our writer would
+ * refuse. Exit code 1 says that a file changed while it was read, as logs do.
  */
 async function tolerant(
   services: Services,

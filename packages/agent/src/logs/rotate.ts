@@ -9,14 +9,14 @@ import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
 import type { Services } from "../services.ts";
 
 const LOOK_EVERY_MS = 60_000;
-/** Where the machine has a logrotate, the agent helps only when nobody runs it. */
+/** Factor of the limit above which the agent rotates a log itself on a machine whose logrotate may not run. */
 const PATIENCE_WITH_LOGROTATE = 4;
 const DEPTH = 3;
 const KEPT = 7;
 const DEFAULT_SIZE = "50M";
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1 << 10, m: 1 << 20, g: 1 << 30 };
 
-/** As the specification has it for all logs of the VM, in the form that logrotate takes. */
+/** Returns the size limit of all logs of the VM from the specification, in the form that logrotate takes. */
 export function maxLogSize(spec: ApplySpec | undefined): string {
   const { logging } = (spec?.properties ?? {}) as { logging?: { max_log_file_size?: unknown } };
   const size = String(logging?.max_log_file_size ?? "").trim();

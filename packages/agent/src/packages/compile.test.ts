@@ -133,7 +133,7 @@ describe("compile_package", () => {
     );
   });
 
-  it("of a script that fails names the package, upstream's words and the last lines, and the next one works", async () => {
+  it("reports a failed script with its package, upstream's words and the last lines, and compiles the next one", async () => {
     const { paths, compiling, clean } = await lab();
     const message = await messageOf(
       compiling({ packaging: "seq 1 100000; echo the reason >&2; touch $BOSH_INSTALL_TARGET/half; exit 7" }),
@@ -151,7 +151,7 @@ describe("compile_package", () => {
     expect((await compiling({ packaging: "true" })).result.sha1).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  it("of a script that floods its output keeps memory and disk", async () => {
+  it("limits memory and log size for a script that floods its output", async () => {
     const { paths, compiling, clean } = await lab();
     const before = process.memoryUsage().rss;
     await messageOf(compiling({ packaging: "head -c 200000000 /dev/zero; exit 1" }));
@@ -161,7 +161,7 @@ describe("compile_package", () => {
     await clean();
   });
 
-  it("of a script that hangs ends it and all it has started when the task is cancelled", async () => {
+  it("ends a hanging script and all its processes when the task is canceled", async () => {
     const { paths, compiling, clean } = await lab();
     const cancel = new AbortController();
     const running = compiling(
@@ -189,7 +189,7 @@ describe("compile_package", () => {
     expect((await left).code).toBe(137);
   });
 
-  it("of a source that is damaged, or a dependency that is missing, names it and leaves nothing", async () => {
+  it("names a damaged source or a missing dependency and leaves nothing behind", async () => {
     const { services, source, compiling, clean } = await lab();
     const { blobId } = await source({ packaging: "true" });
     const wrong = { blobId, digest: "0".repeat(40), name: "app", version: "1", dependencies: null };

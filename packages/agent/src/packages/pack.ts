@@ -7,7 +7,7 @@ import { createGzip } from "node:zlib";
 import { type TarInput, tarBytes } from "@slipway/kernel/tar/write";
 import { CompileFailed } from "./errors.ts";
 
-/** The first moment that zip files know: some programs look at the times of their own files. */
+/** The first moment that zip files know: some programs compare the times of their files. */
 const TIME = Date.UTC(1980, 0, 1) / 1000;
 
 /** Packs a directory. The same files give the same bytes, whenever and in whatever order they were made. */
@@ -24,7 +24,9 @@ export async function packDirectory(
   else await pipeline(bytes, file, { signal });
 }
 
-/** What has several names is packed once: a compiled git has a hundred of them for one program. */
+/**
+ * First name of each file with several names, by inode. Such a file is packed once: a compiled git has a hundred links.
+ */
 type Seen = Map<string, string>;
 
 async function entriesOf(

@@ -11,7 +11,7 @@ import { PackagingCutOff, PackagingFailed } from "./errors.ts";
 
 /** Upstream's, for each of the two streams. */
 const TAIL = 10 * 1024;
-/** Of a script that floods its log, more is not kept. */
+/** Limit for the log of a packaging script. The rest is dropped. */
 const MOST_LOGGED = 64 * 1024 * 1024;
 
 export interface Packaging {
@@ -29,7 +29,7 @@ export async function runPackaging(packaging: Packaging, paths: Paths, signal: A
   await mkdir(logs, { recursive: true, mode: 0o750 });
   // Before it begins: what it says is lost when it ends before anybody listens.
   const files = await openLogs(logs);
-  // A group of its own, so that ending it ends what it started.
+  // A new process group, so that ending it ends what it started.
   const child = spawn(...usualLimits("bash", ["-x", "packaging"]), {
     cwd: packaging.compileTarget,
     detached: true,

@@ -27,7 +27,7 @@ export interface DiskPlatform {
    * the signal aborts; then the error says what was tried.
    */
   locate(disk: DiskSettings, signal: AbortSignal): Promise<string>;
-  /** What of a located device is mounted: its first partition, or the device itself. */
+  /** Returns the source to mount for a located device: its first partition, or the device itself. */
   mountSource(device: string): Promise<string>;
   /**
    * Makes a located device ready to be mounted: partition and file system if it is certainly empty, grown if it has
@@ -39,11 +39,14 @@ export interface DiskPlatform {
   unmount(target: string, signal: AbortSignal): Promise<void>;
   remountReadOnly(target: string): Promise<void>;
   mounts(): Promise<readonly Mount[]>;
-  /** Whether the device carries a partition table or file system of ours, so that a reboot may mount it again. */
+  /** Returns true if the device has a partition table or file system of ours, so that a reboot may mount it again. */
   isInUse(device: string): Promise<boolean>;
   /** Copies everything, attributes included, and compares; throws if the copy is not equal. */
   copy(from: string, to: string): Promise<void>;
-  /** `/var/vcap/data` on the ephemeral disk, with swap; a directory where there is none and none is needed. */
+  /**
+   * Sets up `/var/vcap/data` on the ephemeral disk, with swap, or as a directory if there is no disk and none is
+   * required.
+   */
   setUpEphemeral(request: EphemeralRequest): Promise<void>;
   setUpRawEphemeral(devices: readonly DiskHint[]): Promise<void>;
   /** Gives the root file system the room that is free behind it. Not being able to is no failure. */

@@ -37,11 +37,11 @@ export interface SystemPlatform {
   vitals(mountPoints: { readonly ephemeral: string; readonly persistent: string }): Promise<Vitals>;
 }
 
-/** Which directories of the machine stand on the ephemeral disk and which in memory. Everything is safe to repeat. */
+/** Sets up the directories of the machine that are on the ephemeral disk or in memory. All calls may be repeated. */
 export interface LayoutPlatform {
   /** `/var/log`, `/var/opt` and `/opt` on the ephemeral disk; shared memory from which no program is run. */
   systemDirectories(): Promise<void>;
-  /** What writes into `/var/log` from then on. */
+  /** Starts the logging services, which then write into `/var/log`. */
   startLogging(): Promise<void>;
   /** Refuses to go on in a VM that has lost what it kept in memory. */
   memory(request: MemoryRequest): Promise<void>;
@@ -50,12 +50,12 @@ export interface LayoutPlatform {
 }
 
 export interface MemoryRequest {
-  /** Of the run directory, as mount(8) takes it; undefined: upstream's. */
+  /** Size of the run directory, in the form of mount(8). Undefined for upstream's size. */
   readonly runSize: string | undefined;
-  /** Whether rendered jobs are kept in memory, and how much of it. */
+  /** True if rendered jobs are kept in memory, with `jobsSize` as the limit. */
   readonly jobs: boolean;
   readonly jobsSize: string | undefined;
-  /** Whether the settings are; whoever keeps them puts them there. */
+  /** True if the settings are kept in memory. The settings store moves them there. */
   readonly settings: boolean;
 }
 

@@ -15,10 +15,10 @@ export interface GroupOptions {
   readonly output?: { readonly stdout: number; readonly stderr: number };
   /** Most bytes kept of each stream. */
   readonly keep?: number;
-  /** Ends the group: SIGTERM, and SIGKILL for whoever is left after ten seconds. */
+  /** Ends the group: SIGTERM, and SIGKILL for processes left after ten seconds. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Told as soon as it runs, before it can end. */
+  /** Called with the pid as soon as the program runs, before it can end. */
   readonly onStart?: (pid: number) => Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface GroupEnd {
   readonly stderr: string;
 }
 
-/** Upstream's patience with a script that was told to end. */
+/** Upstream's patience with a script that was asked to end. */
 export const KILL_AFTER_MS = 10_000;
 /** A process that the script left behind may hold its output open for ever; what it wrote itself is there by then. */
 const LAST_OUTPUT_MS = 500;
@@ -39,7 +39,7 @@ const LOOK_MS = 100;
 const KEEP = 64 << 10;
 
 /**
- * Runs a program in a process group of its own. Rejects only if it cannot be started: a program that was told to end has
+ * Runs a program in a new process group. Rejects only if it cannot be started: a program that was asked to end has
  * an exit code like any other.
  */
 export async function runGroup(options: GroupOptions): Promise<GroupEnd> {
@@ -56,7 +56,7 @@ export async function runGroup(options: GroupOptions): Promise<GroupEnd> {
   child.stderr?.on("data", (chunk: Uint8Array) => stderr.add(chunk));
   const exited = exitOf(child, program);
   const closed = Promise.all([closeOf(child.stdout), closeOf(child.stderr)]);
-  // Whoever fails to start has no pid; `exited` says why.
+  // A program that fails to start has no pid; `exited` says why.
   const pid = child.pid;
   const end = () => {
     if (pid !== undefined) void endGroup(pid, clock);
@@ -75,7 +75,7 @@ export async function runGroup(options: GroupOptions): Promise<GroupEnd> {
   }
 }
 
-/** Resolves when nobody of the group is left; or soon after SIGKILL, since a dead process may wait to be reaped. */
+/** Resolves when no process of the group is left, or soon after SIGKILL, since a dead process may wait to be reaped. */
 export async function endGroup(pid: number, clock: Clock): Promise<void> {
   if (!signalGroup(pid, "SIGTERM")) return;
   const killAt = clock.monotonic() + KILL_AFTER_MS;
@@ -96,7 +96,7 @@ function atMost(ms: number, clock: Clock, work: Promise<unknown>): Promise<void>
   });
 }
 
-/** Whether somebody was there to get it. */
+/** Returns true if the group still has a process to receive the signal. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal);

@@ -34,7 +34,7 @@ export interface ScriptRun {
 
 const PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 const NICENESS = "5";
-/** Of a log, for the error of a script that failed. */
+/** Bytes from the end of a log that go into the error of a failed script. */
 const LAST_BYTES = 4096;
 
 /** The jobs whose scripts are run, as the last apply named them. */

@@ -22,7 +22,7 @@ const record = open({ mark: v.optional(v.string()), leader: v.optional(identity)
 type RunRecord = v.InferOutput<typeof record>;
 
 export interface LeftoverTools {
-  /** Where it is written down which scripts run. */
+  /** Directory with a record of each running script. */
   readonly directory: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -53,7 +53,7 @@ export async function noteRun(name: string, { directory, random }: LeftoverTools
 }
 
 /**
- * Scripts have process groups of their own, so they outlive an agent that is killed. Whoever runs the same script next
+ * Scripts have separate process groups and outlive an agent that is killed. The next run of the same script
  * ends that one first: two errands or two drains of one job at once are nothing a release is written for.
  */
 export async function endLeftover(name: string, tools: LeftoverTools): Promise<void> {
@@ -72,7 +72,7 @@ export async function endLeftover(name: string, tools: LeftoverTools): Promise<v
   await rm(path, { force: true });
 }
 
-/** For the start of the agent: nobody waits for these any more. */
+/** Ends all leftovers at the start of the agent, when no task waits for them any more. */
 export async function tellLeftovers({ directory, log }: LeftoverTools): Promise<void> {
   for (const name of await readdir(directory).catch(() => [])) {
     const path = join(directory, name);
@@ -95,7 +95,7 @@ async function processesOf(run: RunRecord): Promise<readonly number[]> {
   return [...new Set([...leader, ...marked])];
 }
 
-/** What is in no group of the script's, or has lost its leader. */
+/** Ends processes that left the script's group, or whose group has lost its leader. */
 async function endMarked(run: RunRecord, clock: Clock): Promise<void> {
   const killAt = clock.monotonic() + KILL_AFTER_MS;
   for (const pid of await processesOf(run)) signalProcess(pid, "SIGTERM");

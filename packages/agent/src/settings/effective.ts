@@ -3,7 +3,7 @@ import { type DiskHint, parseDiskHint } from "@slipway/protocol/settings/disk-hi
 import type { MemoryRequest } from "../platform/platform.ts";
 import type { Credentials } from "../transports/transport.ts";
 
-/** What counts where settings, env and update_settings all say something. Empty means not said. */
+/** Chooses between settings, env and update_settings if several have a value. Empty counts as missing. */
 
 const filled = <T>(list: readonly T[] | null | undefined): readonly T[] | undefined =>
   list == null || list.length === 0 ? undefined : list;
@@ -57,7 +57,7 @@ export function blobstoreSettings(
 export const ntpServers = (settings: AgentSettings): readonly string[] =>
   settings.env?.bosh?.ntp ?? settings.ntp ?? [];
 
-/** Crypt hash; nobody logs in with `*`. */
+/** Returns the crypt hash of the password. `*` allows no login. */
 export const passwordHash = (settings: AgentSettings): string => settings.env?.bosh?.password || "*";
 
 export function ephemeralHint(settings: AgentSettings): DiskHint | undefined {
@@ -94,7 +94,7 @@ export function actsAs(settings: AgentSettings): "v1" | "first v2" | undefined {
   return given === "v1" || given === "first v2" ? given : undefined;
 }
 
-/** What of this VM is kept in memory. */
+/** Returns the parts of this VM that are kept in memory. */
 export function memoryRequest(settings: AgentSettings): MemoryRequest {
   const { job_dir: jobs, run_dir: run } = settings.env?.bosh ?? {};
   return {

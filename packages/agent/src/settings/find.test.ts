@@ -213,7 +213,7 @@ describe("a registry that cannot be trusted", () => {
     expect(asked()).toBe(3);
   });
 
-  it("by being down or slow costs a bounded time, and the cause is said", async () => {
+  it("costs a bounded time while it is down or slow, and the error has the cause", async () => {
     const slow = await registry((response) => void response.writeHead(200).write('{"settings":'));
     const patience = { ...(await tools()), clock: systemClock };
     const hasty = { ...patience, attemptTimeoutMs: 40 };

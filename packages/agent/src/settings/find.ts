@@ -8,7 +8,7 @@ import type { Source } from "./sources/source.ts";
 
 export interface Found {
   readonly settings: AgentSettings;
-  /** What was used and why, in one line without secrets. */
+  /** Source that was used and why, in one line without secrets. */
   readonly origin: string;
 }
 
@@ -17,7 +17,7 @@ export interface FinderOptions {
   /** Undefined: ask a registry where the user-data lead to one. */
   readonly useRegistry: boolean | undefined;
   readonly useServerName: boolean;
-  /** Told between two rounds what is being waited for: the round, and what each source said. */
+  /** Called between two rounds with the round and what each source answered. */
   readonly onWait?: (round: string, cause: string) => void;
 }
 

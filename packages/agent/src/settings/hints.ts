@@ -10,7 +10,7 @@ import {
 } from "@slipway/protocol/settings/persistent-disk-hints";
 import type { DiskSettings } from "../platform/disks.ts";
 
-/** Where a hint is kept that upstream's fields cannot hold; upstream's agent does not look at it. */
+/** Key of a hint that upstream's fields cannot hold. Upstream's agent ignores it. */
 const WHOLE_HINT = "Hint";
 
 type MountFields = Pick<DiskSettings, "fileSystem" | "mountOptions" | "partitioner">;

@@ -4,7 +4,7 @@ import { blobstoreSettings, mbusClientCa, mbusCredentials, mbusUrls } from "./ef
 
 export interface MergedUpdates {
   readonly updates: UpdateSettings;
-  /** Whether bus or blobstore are now others than those in use. */
+  /** True if bus or blobstore differ from those in use. */
   readonly restart: boolean;
 }
 

@@ -4,7 +4,7 @@ import { type AgentSettings, checkAgentSettings } from "@slipway/protocol/settin
 import { NOT_JSON, readUserData, type UserData, userDataJson } from "@slipway/protocol/settings/user-data";
 import { SettingsInvalid } from "./errors.ts";
 
-/** What a source served: complete settings, or the way to a registry. Nothing of it is quoted in the error. */
+/** Parses the document of a source: complete settings, or the address of a registry. Errors quote nothing of it. */
 export function parseDocument(text: string, source: string): UserData {
   const plain = /^\s*[{[]/.test(text);
   const json = plain ? text : userDataJson(text);

@@ -112,7 +112,7 @@ describe("settings", () => {
     expect(t.log.lines.join()).toContain("in use but not kept");
   });
 
-  it("of another agent at the source are taken at the start, where what is stored is then put aside, and never later", async () => {
+  it("are replaced by those of another agent at the start, with the stored ones put aside, and never later", async () => {
     const t = await tools();
     const one = await started(t);
     await one.addHint("vol-9", hint("/dev/sdx"));
@@ -140,7 +140,7 @@ describe("settings", () => {
     expect([...(await one.persistentDisks()).keys()]).toEqual(["vol-2"]);
   });
 
-  it("that must not touch a disk are moved to a tmpfs with all that belongs to them, and found there", async () => {
+  it("are moved to a tmpfs with all related files if they must not touch a disk, and found there", async () => {
     const t = await tools();
     const one = await started(t);
     await one.addHint("vol-9", hint("/dev/sdx"));
@@ -235,7 +235,7 @@ describe("disk hints", () => {
     expect(t.log.lines.join()).toContain("the disk hints are lost");
   });
 
-  it("that cannot be written are refused, and what was known stays", async () => {
+  it("are refused if they cannot be written, and the known ones stay", async () => {
     const t = await tools();
     const one = await started(t);
     await one.addHint("vol-2", hint("/dev/sdg"));
@@ -291,7 +291,7 @@ describe("disks that update_settings names", () => {
     expect(await cids(one)).toEqual(["vol-1", "vol-3"]);
   });
 
-  it("and hints: the last word counts, and forgetting a disk forgets both", async () => {
+  it("are overridden by later hints and override earlier ones; forgetting a disk forgets both", async () => {
     const one = await started(await tools());
     await one.addHint("vol-2", hint("/dev/sdx"));
     await one.saveDisks({ persistent: { "vol-2": "/dev/sdg" } });

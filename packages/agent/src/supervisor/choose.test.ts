@@ -100,7 +100,7 @@ describe("alerts", () => {
     ["Exists", undefined],
     ["Resource limit succeeded", undefined],
     ["Action done", undefined],
-  ])("of the event %s have upstream's severity %s", (event, severity) => {
+  ])("have upstream's severity for the event %s: %s", (event, severity) => {
     expect(severityOf(event)).toBe(severity);
   });
 

@@ -7,7 +7,7 @@ import { writeState } from "../state/state-file.ts";
 export const writeHealth = (paths: Services["paths"], state: string): Promise<void> =>
   writeState(join(paths.instanceDir, "health.json"), JSON.stringify({ state }), 0o644);
 
-/** As upstream: what was started, stopped or unmonitored is said there at once, not with the next heartbeat. */
+/** Writes the health file right after a start, stop or unmonitor, as upstream does, not with the next heartbeat. */
 export function reportingHealth(
   inner: Supervisor,
   { paths, log }: Pick<Services, "paths" | "log">,

@@ -29,7 +29,7 @@ async function lastLines(directory: string, job: string): Promise<string> {
   }
 }
 
-/** What went wrong, and what the job said last. */
+/** Returns a failure with the last log lines of its job. */
 export async function withLastLines(what: string, job: string, directory: string): Promise<string> {
   const lines = await lastLines(directory, job);
   return lines === "" ? what : `${what}; ${lines}`;

@@ -15,7 +15,7 @@ export function inStartOrder(services: readonly Service[]): readonly Service[] {
   }
   const ordered: Service[] = [];
   const state = new Map<Service, "begun" | "done">();
-  // A stack of its own: a chain of dependencies may be longer than the program's.
+  // An explicit stack: a chain of dependencies may be longer than the program's.
   for (const root of services) {
     const stack = [{ service: root, next: 0 }];
     while (stack.length > 0) {
@@ -47,7 +47,7 @@ export function inStartOrder(services: readonly Service[]): readonly Service[] {
 const invalid = (service: Service, line: number, why: string) =>
   MonitFileInvalid({ file: service.file, line, why: `check ${service.kind} ${service.name}: ${why}` });
 
-/** Who depends on this one, directly or not. */
+/** Returns the services that depend on this one, directly or indirectly. */
 export function dependentsOf(name: string, services: readonly Service[]): ReadonlySet<string> {
   const found = new Set<string>();
   // In start order each comes after what it depends on, so that one pass is enough.

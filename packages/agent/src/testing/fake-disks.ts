@@ -8,7 +8,7 @@ interface FakeDisk {
 /** Thrown where a test kills the agent: after a step was done, before anybody heard of it. */
 export class Killed extends Error {}
 
-/** Ends when the time is up and, as on real machines, a moment later: somebody has to look around first. */
+/** Ends when the time is up and, as on real machines, a moment later, which real code takes to collect the cause. */
 async function gaveUp(signal: AbortSignal, why: string): Promise<never> {
   if (!signal.aborted)
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -25,7 +25,7 @@ export class FakeDisks implements DiskPlatform {
   mountTable: Mount[] = [];
   readonly steps: string[] = [];
   killAfter = Number.POSITIVE_INFINITY;
-  /** By mount point, who keeps it from being unmounted. */
+  /** Holder of each busy mount point, which keeps it from being unmounted. */
   readonly holders = new Map<string, string>();
 
   /** A device named like the disk, as the hint of the test says. */

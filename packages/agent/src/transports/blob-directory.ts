@@ -16,7 +16,7 @@ export interface BlobDirectory {
 
 export const LARGEST_BLOB = 1 << 30;
 
-/** Of an upload under way. No blob id begins so: see `isBlobId`. */
+/** Prefix of files of running uploads. No blob id has it: see `isBlobId`. */
 const UNFINISHED = ".upload-";
 
 /** One file name, and not one that means something else. */
@@ -65,7 +65,7 @@ export function blobDirectory(
   };
 }
 
-/** What a killed agent left half written is of no use to anybody. */
+/** Removes half-written files of a killed agent. */
 async function prepare(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   const left = (await readdir(directory)).filter((name) => name.startsWith(UNFINISHED));

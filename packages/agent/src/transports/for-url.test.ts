@@ -40,7 +40,7 @@ describe("the scheme of the bus URL", () => {
       ["https://u:s3cret@a", "https://u:s3cret@b"],
       "the message bus URL is not usable: there are several to listen on",
     ],
-  ])("that is of no use is refused with the reason and without the password: %s", async (urls, why) => {
+  ])("is refused with the reason and without the password if it is invalid: %s", async (urls, why) => {
     await expect(transport(...urls)).rejects.toThrow(why);
     await expect(transport(...urls)).rejects.not.toThrow("s3cret");
   });

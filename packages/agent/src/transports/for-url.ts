@@ -6,7 +6,7 @@ import { BusSchemeUnknown, BusUrlInvalid } from "./errors.ts";
 import type { Credentials, Transport } from "./transport.ts";
 
 export interface BusOptions {
-  /** Of one kind: one `https://` address to listen on, or `nats://` servers. */
+  /** Addresses of one kind: one `https://` address to listen on, or `nats://` servers. */
   readonly urls: readonly string[];
   readonly credentials: Credentials;
   /** For HTTPS: callers need a certificate of this CA as well. */

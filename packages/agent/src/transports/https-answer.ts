@@ -18,7 +18,7 @@ export interface RequestContext {
   readonly idleMs: number;
 }
 
-/** Of a body that nobody wants, as much is read before the connection is cut. */
+/** Limit for reading an unwanted body before the connection is cut. */
 const MOST_DISCARDED = 16 << 20;
 
 /** Answers one HTTP request by upstream's table of routes. */
@@ -113,7 +113,7 @@ async function* patiently(request: IncomingMessage, context: RequestContext): As
     context.clock.after(context.idleMs, () => request.destroy(new Error("the client fell silent")));
   let cancel = watch();
   try {
-    // Leaving early must not cut the connection: the client is still to be told why.
+    // Leaving early must not cut the connection: the client still needs the error.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       cancel();
       yield chunk;

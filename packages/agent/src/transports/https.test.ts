@@ -171,12 +171,12 @@ describe("routes", () => {
     },
   );
 
-  it.each(["GET", "PUT", "HEAD", "DELETE"])("of /agent have no %s", async (method) => {
+  it.each(["GET", "PUT", "HEAD", "DELETE"])("do not include %s for /agent", async (method) => {
     const { port } = await listening();
     expect(await call(port, "/agent", { method })).toMatchObject({ status: 404 });
   });
 
-  it.each(["HEAD", "DELETE", "POST", "PATCH"])("of blobs have no %s", async (method) => {
+  it.each(["HEAD", "DELETE", "POST", "PATCH"])("do not include %s for blobs", async (method) => {
     const { port } = await listening();
     expect(await call(port, "/blobs/ab/x", { method })).toMatchObject({ status: 404 });
   });
@@ -228,7 +228,7 @@ describe("blobs", () => {
     expect(await readFile(join(blobs, "a"), "utf8")).toBe("older");
   });
 
-  it("that cannot be stored are a 500 with the cause", async () => {
+  it("are answered with 500 and the cause if they cannot be stored", async () => {
     const { port, blobs } = await listening();
     await mkdir(join(blobs, "a"), { recursive: true });
     expect(await put(port, "/blobs/a", "x")).toMatchObject({
@@ -239,7 +239,7 @@ describe("blobs", () => {
     expect(await call(port, "/blobs/a")).toMatchObject({ status: 404 });
   });
 
-  it("whose sender goes away leave nothing, and what a killed agent left is cleared", async () => {
+  it("leave no file if their sender goes away, and leftovers of a killed agent are removed", async () => {
     const { port, blobs, transport } = await listening();
     await mkdir(blobs, { recursive: true });
     await writeFile(join(blobs, ".upload-left"), "half");
@@ -262,7 +262,7 @@ describe("blobs", () => {
 });
 
 describe("slow clients", () => {
-  it("that fall silent within a body are cut off", async () => {
+  it("are cut off if they fall silent within a body", async () => {
     const clock = fakeClock();
     const { port } = await listening({ clock });
     const socket = connect({ host: "127.0.0.1", port, ca: CA });
@@ -277,7 +277,7 @@ describe("slow clients", () => {
     await closed;
   });
 
-  it("that never finish their headers are cut off", async () => {
+  it("are cut off if they never finish their headers", async () => {
     const { port } = await listening({ limits: { headersMs: 50 } });
     const socket = connect({ host: "127.0.0.1", port, ca: CA });
     await once(socket, "secureConnect");
@@ -348,7 +348,7 @@ describe("starting and ending", () => {
     await expect(second.start(echo)).rejects.toThrow(`cannot listen on 127.0.0.1 port ${port}`);
   });
 
-  it("drops heartbeats, since nobody listens", async () => {
+  it("drops heartbeats, since there is no listener", async () => {
     const { transport } = await listening();
     await expect(transport.publish("heartbeat", {})).resolves.toBeUndefined();
   });

@@ -167,7 +167,7 @@ describe.runIf(here)("over a real nats-server with the permissions of a deployme
     expect(lines).toHaveLength(1);
   });
 
-  it("a subject the server does not allow is told and costs nothing else", async () => {
+  it("reports a subject the server does not allow, and nothing else fails", async () => {
     const [name = "", permissions] = Object.entries(nats.agent)[0] ?? [];
     const publish = (permissions?.publish ?? []).filter((subject) => !subject.includes("alert"));
     const users = { ...others, [name]: { publish, subscribe: permissions?.subscribe ?? [] } };
@@ -205,7 +205,7 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
     expect(await (await directorOn(server)).ask("ping")).toEqual(pong);
   });
 
-  it("and knows it, but not its subject, is asked again until it does", async () => {
+  it("is asked again until it allows the agent's subject", async () => {
     const [name = ""] = Object.keys(nats.agent);
     const server = await TestNatsServer.start({
       users: { ...others, [name]: { publish: [], subscribe: ["x"] } },
@@ -237,7 +237,7 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
 
   it("gets the answer to what it asked before kill -9 once it is back, and the heartbeat too", async () => {
     const server = await TestNatsServer.start();
-    // The agent comes back after the Director: what nobody hears is lost.
+    // The agent comes back after the Director: a message without a listener is lost.
     const listens = gate();
     const { transport, began, slow } = await connectedSlowly(server, {
       ...patientClock,
@@ -299,7 +299,7 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
     expect(await ask("ping")).toEqual(pong);
   });
 
-  it("and never will be fails the heartbeat after 60 tries", async () => {
+  it("fails the heartbeat after 60 tries if it never gets ready", async () => {
     const server = await TestNatsServer.start({ down: true });
     const { transport } = agentOn(server);
     await expect(transport.publish("heartbeat", {})).rejects.toThrow(
@@ -330,7 +330,7 @@ describe.runIf(here)("rotation of certificates", () => {
   const users = { ...others, ...nats.bootstrapAgent };
   const settings = [{ mbus: { cert: { ca: AGENT.ca, certificate: AGENT.certificate, private_key: "k" } } }];
 
-  it("by a restart, as update_settings asks for it, keeps the task", async () => {
+  it("keeps the task across the restart that update_settings asks for", async () => {
     const server = await TestNatsServer.start({ users });
     const before = await connected(
       server,

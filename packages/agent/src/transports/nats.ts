@@ -41,7 +41,7 @@ const SEND_PAUSE_MS = 1_000;
 /** A server that does not confirm in this time is as good as gone. */
 const CONFIRM_MS = 5_000;
 const CLOSE_MS = 5_000;
-/** A connection that lasted so long counts as a good one: the pauses begin anew. */
+/** A connection that lasted this long counts as good: the pauses start over. */
 const STABLE_MS = 10_000;
 
 /** Upstream's 2 s times the attempt, at most 10 s, and up to half of it less, so that a fleet does not come as one. */
@@ -50,7 +50,7 @@ export function reconnectDelay(attempt: number, random: Random): number {
   return full / 2 + (full / 2) * random.fraction();
 }
 
-/** Where this agent may answer: the permissions of a real deployment allow nothing else. */
+/** Returns true for a subject that this agent may answer to. The permissions of a real deployment allow no others. */
 export function isReplySubject(subject: string, agentId: string): boolean {
   const [first, caller = "", agent, request = "", ...more] = subject.split(".");
   return (
@@ -83,7 +83,7 @@ class Nats implements Transport {
   #handler: Handler | undefined;
   #current: Link | undefined;
   #closing = false;
-  /** Whoever waits for the new credentials to be in use. */
+  /** Callbacks that are called once the new credentials are in use. */
   readonly #rotated: (() => void)[] = [];
   #reconnectLoop: Promise<void> = Promise.resolve();
 
@@ -111,7 +111,7 @@ class Nats implements Transport {
     await this.#send(SUBJECTS[topic](this.#options.agentId), JSON.stringify(payload ?? null));
   }
 
-  /** Connects anew; the old connection serves until the new one does. */
+  /** Reconnects. The old connection serves until the new one does. */
   rotate(credentials: Credentials): Promise<void> {
     checkPair(credentials);
     this.#credentials = credentials;
@@ -201,7 +201,7 @@ class Nats implements Transport {
     return link;
   }
 
-  /** What the server complains about, such as a subject it does not allow, is for the operator. */
+  /** Logs complaints of the server for the operator, such as a subject that is not allowed. */
   async #watch(connection: NatsConnection): Promise<void> {
     for await (const status of connection.status())
       if (status.type === "error") this.#options.log.warn(`NATS: ${status.error.message}`);

@@ -15,7 +15,7 @@ export interface BlobServer {
   readonly url: string;
   readonly asked: Asked[];
   readonly blobs: Map<string, Buffer>;
-  /** What the next requests get instead, one after the other. */
+  /** Faults for the next requests, in order. */
   readonly troubles: Trouble[];
 }
 
@@ -25,7 +25,7 @@ export type Trouble =
   | { readonly breakAfter: number; readonly arrived?: () => Promise<unknown> }
   | "flip";
 
-/** A real HTTP server that keeps blobs by path, with parts and tags unless told otherwise. */
+/** A real HTTP server that keeps blobs by path, with parts and tags by default. */
 export async function blobServer(
   options: {
     readonly ranges?: boolean;

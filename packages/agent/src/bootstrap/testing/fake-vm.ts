@@ -24,10 +24,10 @@ export class FakeVm {
   /** Devices with a file system of ours. */
   readonly formatted = new Set<string>();
   mounts: Mount[] = [];
-  /** What was done, in order. */
+  /** Actions of the platform, in order. */
   readonly done: string[] = [];
   readonly owners = new Map<string, string>();
-  /** Throws where a real one would fail; told each deed before it is done. */
+  /** Called with each action before it is done. Throws if a real one would fail. */
   fail: (deed: string) => void = () => {};
 
   reboot(): void {
@@ -105,7 +105,7 @@ export class FakeTransport implements Transport {
   readonly published: { topic: Topic; payload: unknown }[] = [];
   handler: Handler | undefined;
   closed = false;
-  /** Those it was given after its start. */
+  /** Certificates that were rotated in after the start. */
   readonly certificates: string[] = [];
   async start(handler: Handler): Promise<void> {
     this.handler = handler;
@@ -123,7 +123,7 @@ export class FakeTransport implements Transport {
   }
 }
 
-/** What a caller gets: the value, the exception's message, or nothing. */
+/** Returns what a caller gets: the value, the exception's message, or a text if there is no answer. */
 export async function ask(
   handler: Handler | undefined,
   method: string,

@@ -2,13 +2,13 @@ import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Machine } from "@slipway/testkit/agent-machine";
 
-/** Where a kill strikes: before the n-th command runs, after it has, or while it runs on without its agent. */
+/** Moment of a kill: before the n-th command runs, after it has, or while it runs on without its agent. */
 export interface Moment {
   readonly when: "before" | "after" | "during";
   readonly at: number;
 }
 
-/** What changes disks and mounts. Commands that only look leave nothing behind. */
+/** Commands that change disks and mounts. Commands that only read leave nothing behind. */
 const COMMANDS = ["mount", "umount", "cp", "sync", "mke2fs", "resize2fs", "e2fsck"];
 /** The first place the agent looks for programs; in the sandbox it is ours. */
 const FIRST_IN_PATH = "/usr/local/sbin";
@@ -48,7 +48,7 @@ export class DeadlyCommands {
     await this.arm({ when: "before", at: 0 });
   }
 
-  /** What ran since it was armed. */
+  /** Returns the commands that ran since the kill was armed. */
   async calls(): Promise<readonly string[]> {
     const text = await readFile(join(this.#dir, "calls"), "utf8");
     return text.split("\n").filter((line) => line !== "");

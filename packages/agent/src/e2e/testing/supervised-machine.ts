@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { archiveOf, sha1 } from "../../jobs/testing/lab.ts";
 import { kill } from "../../supervisor/testing/job-lab.ts";
 
-/** Nobody takes it for another: it has its own name before its number is known, and never a child. */
+/** Daemon of a job. Its name is distinct before its pid is known, and it never has a child. */
 const DAEMON = `#!/bin/sh
 [ $# -lt 2 ] || echo $$ > "$1"
 read -r never < "\${0%/*}/never"
@@ -36,7 +36,7 @@ case "$3" in
 esac
 `;
 
-/** A VM whose jobs are processes that can be told from all others. */
+/** A VM whose jobs are processes that are distinct from all others. */
 export class SupervisedMachine {
   readonly machine: Machine;
 
@@ -66,7 +66,7 @@ export class SupervisedMachine {
       group vcap\n`;
   }
 
-  /** As a Director does it: stop, apply. Starts nothing. `more`: other files, by job and name. */
+  /** Stops and applies, as a Director does. Starts nothing. `more` has other files, by job and name. */
   async apply(
     jobs: Readonly<Record<string, string>>,
     more: Readonly<Record<string, string>> = {},
@@ -108,7 +108,7 @@ export class SupervisedMachine {
     return (await this.#commandLines()).filter(({ words }) => words.includes(mark));
   }
 
-  /** What the jobs' programs were called for. */
+  /** Returns the calls of the jobs' programs. */
   async calls(): Promise<readonly string[]> {
     const text = await readFile(join(this.machine.dir, "calls"), "utf8").catch(() => "");
     return text.split("\n").filter((line) => line !== "");

@@ -8,18 +8,18 @@ import { treeHash } from "./tree.ts";
 export interface TestDisk {
   readonly cid: string;
   readonly hint: { readonly path: string };
-  /** Of what is on it, seen without the agent. */
+  /** Hashes the content of the disk, read without the agent. */
   hash(): Promise<string>;
   remove(): Promise<void>;
 }
 
 export type DiskKind = "directories" | "loop devices";
 
-/** What makes disks of one kind: empty ones, and copies of a filled one that is made once. */
+/** Makes disks of one kind: empty ones, and copies of a filled one that is made once. */
 export interface DiskShop {
   empty(dir: string, cid: string): Promise<TestDisk>;
   filled(dir: string, cid: string): Promise<TestDisk>;
-  /** Of the content of every filled disk. */
+  /** Hash of the content of every filled disk. */
   readonly hash: string;
 }
 
@@ -86,7 +86,7 @@ async function loopDisk(dir: string, cid: string, template?: string): Promise<Te
   };
 }
 
-/** Mounts a device where nobody else sees it. */
+/** Mounts a device in a private namespace. */
 async function looking<T>(
   device: string,
   flags: readonly string[],

@@ -24,7 +24,7 @@ export const pick = <T>(from: readonly T[], fraction: number): T => {
 /** An answer may take its time; that none comes is what is looked for. */
 const ANSWER_MS = 60_000;
 const SECRETS = /s3cret|PRIVATE KEY/;
-/** Words of the language itself, for what nobody thought of. The agent's log has every refusal and every failed task. */
+/** Words of the language itself, which show unhandled cases. The agent's log has every refusal and every failed task. */
 const UNTHOUGHT =
   /^.*(Cannot read prop|is not a function|is not iterable|must be of type|null bytes|Maximum call stack|Invalid array length).*$/m;
 
@@ -34,7 +34,7 @@ export interface Told {
   readonly text: string;
 }
 
-/** The agent as it is delivered, in a process and mounts of its own. Beside its directory lies a file that is not its. */
+/** The agent as it is delivered, in its own process and mounts. Beside its directory is a file of another owner. */
 export class AgentTarget {
   readonly machine: Machine;
   readonly outside: string;
@@ -74,7 +74,7 @@ export class AgentTarget {
     return this.attack("/agent", { method: "POST", body });
   }
 
-  /** It works as before, and what is not its own is as it was. */
+  /** Checks that the agent works as before, and that files of others are unchanged. */
   async expectWell(): Promise<void> {
     const { caller, dir, agent } = this.machine;
     expect(await caller.ping()).toBe("pong");

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => target.stop("messages to an agent"));
 
-/** It would do what it is told and end. */
+/** Messages that are not sent, because the agent would obey and end. */
 const ENDS: readonly string[] = ["shutdown"];
 const names = (Object.keys(AGENT_MESSAGES) as AgentMessageName[]).filter((name) => !ENDS.includes(name));
 
@@ -95,7 +95,7 @@ it("random messages are answered", async () => {
 });
 
 it("messages of the right form with any content are answered", async () => {
-  // New settings of the right form may well be taken, and then the agent starts anew.
+  // New settings of the right form may well be taken, and then the agent restarts.
   const taken = names.filter((name) => name !== "update_settings");
   const any = fc
     .constantFrom(...taken)

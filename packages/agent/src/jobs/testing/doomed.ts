@@ -2,7 +2,7 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import promises from "node:fs/promises";
 import { join } from "node:path";
 
-/** Where the process dies: at its n-th operation that changes a file, before it, after it, or half-way through. */
+/** Moment at which the process dies: before, after or during its n-th operation that changes a file. */
 export interface Death {
   readonly when: "before" | "after" | "during";
   readonly at: number;
@@ -74,7 +74,7 @@ function die(): never {
   throw new Error("a dead process does nothing");
 }
 
-/** What a removal of a whole directory has done when it is cut off. */
+/** Removes one file of a directory, as an interrupted removal does. */
 function removeOne(path: string): void {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   for (const entry of readdirSync(path, { withFileTypes: true, recursive: true }))

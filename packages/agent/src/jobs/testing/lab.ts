@@ -22,7 +22,7 @@ import { idleSupervisor } from "../../supervisor/testing/idle-supervisor.ts";
 export const sha1 = (content: Uint8Array | string): string =>
   createHash("sha1").update(content).digest("hex");
 
-/** What apply and compile need of a VM, all of it real files below one directory. */
+/** Returns the services that apply and compile need, with real files below one directory. */
 export async function labServices(base: string, blobstore?: BlobstoreSettings): Promise<Services> {
   const paths = pathsUnder(base, join(base, "root"));
   await makeBase(paths);
@@ -72,7 +72,7 @@ export async function archiveOf(
   return gzip ? gzipSync(bytes) : bytes;
 }
 
-/** A spec whose blobs are uploaded: jobs of one archive, packages each of its own. */
+/** Returns a spec whose blobs are uploaded: one archive for all jobs, and one per package. */
 export async function specOf(
   services: Services,
   made: {

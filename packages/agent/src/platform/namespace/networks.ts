@@ -3,7 +3,7 @@ import type { Paths } from "../../paths.ts";
 import { addressesFromOs, type LocalAddress, liveNetworkFromProc } from "../linux/networks/live.ts";
 import type { LiveNetwork, NetworkPlatform } from "../platform.ts";
 
-/** Whoever made the sandbox has set up its networks; the agent only looks at them. */
+/** Reads the networks that the creator of the sandbox has set up. The agent changes nothing. */
 export function namespaceNetworks(
   paths: Paths,
   addresses: () => readonly LocalAddress[] = addressesFromOs,

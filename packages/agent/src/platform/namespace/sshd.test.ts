@@ -23,7 +23,7 @@ const here = needs(
   "it takes ssh, sshd (openssh-server) and mount namespaces",
 );
 
-/** What an agent of the local CPI has around it: root's, or those of an ordinary user, whose root is nobody outside. */
+/** Runs commands like an agent of the local CPI that an ordinary user started: as root of a user namespace. */
 const asUser: Exec = (program, args, options) =>
   systemExec("unshare", ["--user", "--map-root-user", "--mount", program, ...args], options);
 
@@ -42,7 +42,7 @@ async function vm(userNamespace: boolean) {
     await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", path]);
     return { path, key: await readFile(`${path}.pub`, "utf8") };
   };
-  /** As the bosh CLI calls it: it knows the host by the key it was told, and no other. */
+  /** Returns the flags of the bosh CLI, which trusts only the host key it was given. */
   const flags = async (port: number, key: string, identityPath: string) => {
     const known = join(dir, "known_hosts");
     await writeFile(known, `[127.0.0.1]:${port} ${key}\n${port === 22 ? `127.0.0.1 ${key}\n` : ""}`);
@@ -59,7 +59,7 @@ const WAYS = [
 ];
 
 describe.runIf(here).each(WAYS)("ssh into a sandbox of $who", ({ userNamespace, possible }) => {
-  it.runIf(possible)("lets in whom it was set up for, by key, and nobody else", async () => {
+  it.runIf(possible)("lets in the user it was set up for, by key, and no other", async () => {
     const { dir, sshd, identity, flags } = await vm(userNamespace);
     const [mine, other] = [await identity("mine"), await identity("other")];
     const hostKey = await sshd.hostPublicKey();
@@ -75,7 +75,7 @@ describe.runIf(here).each(WAYS)("ssh into a sandbox of $who", ({ userNamespace, 
     expect(await ssh("bosh_abc", mine.path, `echo x > ${dir}/vcap/file; stat -c %U ${dir}/vcap/file`)).toBe(
       "bosh_abc\n",
     );
-    // Nobody needs more rights than that, and who asks for them gets on.
+    // No session needs more rights than that, and one that asks for them with sudo goes on.
     const asks = "sudo -n -u root A=b bash -c 'echo $A; whoami'";
     expect(await ssh("bosh_abc", mine.path, asks)).toBe("b\nbosh_abc\n");
     const terminal = await run("ssh", [
@@ -113,7 +113,7 @@ describe.runIf(here).each(WAYS)("ssh into a sandbox of $who", ({ userNamespace, 
     expect(await readFile("/etc/passwd", "utf8")).not.toContain("bosh_one");
   });
 
-  it.runIf(possible)("refuses names and keys that are none, and an address that is not its own", async () => {
+  it.runIf(possible)("refuses invalid names and keys, and an address that is not the VM's", async () => {
     const { sshd } = await vm(userNamespace);
     await sshd.hostPublicKey();
     await expect(sshd.createUser("root", "ssh-rsa x", "127.0.0.1")).rejects.toThrow("not acceptable");

@@ -16,11 +16,11 @@ export interface SshdTools {
   readonly paths: Paths;
   readonly exec: Exec;
   readonly clock: Clock;
-  /** Whether the agent's root is somebody else outside. */
+  /** True if the agent's root is another user outside the namespace. */
   readonly userNamespace?: boolean;
 }
 
-/** Of a session in a user namespace; the machine's own user of that number is left out of its passwd. */
+/** User id of a session in a user namespace. The machine's user with that id is left out of its passwd. */
 const SESSION_ID = 1000;
 const STARTS_MS = 10_000;
 const LOOK_MS = 20;
@@ -64,7 +64,7 @@ export function sandboxSshd(tools: SshdTools) {
       await sshdProgram(paths);
       await mkdir(directory, { recursive: true, mode: 0o700 });
       if (!(await exists(files.key))) {
-        // The public half first: whoever finds the private one finds both.
+        // The public half first: a reader that finds the private one finds both.
         const made = `${files.key}.new`;
         for (const half of [made, `${made}.pub`]) await rm(half, { force: true });
         const args = ["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", made];
@@ -86,7 +86,7 @@ export function sandboxSshd(tools: SshdTools) {
       await writeFile(join(ssh, "authorized_keys"), `${key}\n`, { mode: 0o600 });
       return await listen(ip);
     },
-    /** The listener goes with the last user; one that stays looks for the keys of each login anew. */
+    /** The listener goes with the last user; one that stays reads the keys at each login. */
     deleteUsers: async (pattern: RegExp): Promise<void> => {
       for (const user of matchingNames(pattern, await users()))
         await rm(join(homes, user), { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { sampleOf } from "@slipway/testkit/sample";
 
 export class Crash extends Error {}
 
-/** What only looks leaves nothing behind; a crash beside it is a crash beside the command before. */
+/** Returns true for commands that only read. A crash beside one equals a crash beside the command before. */
 const looks = (program: string, args: readonly string[]): boolean =>
   ["blkid", "getfattr"].includes(program) || (program === "sfdisk" && args.includes("--json"));
 

@@ -9,13 +9,13 @@ import type { DiskPlatform } from "../disks.ts";
 import { linuxDisks } from "../linux/disks/linux-disks.ts";
 import { recordingLog } from "./recording-log.ts";
 
-/** A made-up `/sys` and `/dev`, so that hardware nobody has here can be looked for. */
+/** A fake `/sys` and `/dev`, to test the search for hardware that is not here. */
 export class FakeMachine {
   readonly root: string;
   readonly log = recordingLog();
   readonly clock = fakeClock({ hurry: true });
   readonly commands: string[] = [];
-  /** What programs answer, by program name; all others succeed and do nothing. */
+  /** Answers of programs, by program name. All others succeed and do nothing. */
   readonly programs = new Map<string, (args: readonly string[]) => Promise<Partial<ExecResult>>>();
   readonly #numbers = new Map<string, string>();
 

@@ -19,7 +19,7 @@ const DIRECTORIES = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 const hasProgram = (name: string) => DIRECTORIES.some((directory) => existsSync(join(directory, name)));
 
-/** What a suite with real devices lacks here; empty where it can run, as in CI. */
+/** Returns what a suite with real devices lacks on this machine. Empty if it can run, as in CI. */
 export function loopsLack(): string {
   const missing = TOOLS.filter((tool) => !hasProgram(tool)).map((tool) => `the program ${tool}`);
   if (process.getuid?.() !== 0) missing.unshift("root");
@@ -56,7 +56,7 @@ export class LoopLab {
   }
 
   /**
-   * A name nobody else on this machine has: loop devices are found by their file's name, and several suites may run at
+   * A name that is unique on this machine: loop devices are found by their file's name, and several suites may run at
    * once.
    */
   cid = (name: string): string => `${name}-${basename(this.directory).slice(-6)}`;
@@ -85,7 +85,7 @@ export class LoopLab {
 
   async detach(device: string): Promise<void> {
     await systemExec("partx", ["--delete", device]);
-    // The kernel keeps this for whoever gets the loop device next.
+    // The kernel keeps this setting for the next user of the loop device.
     await this.run("blockdev", "--setrw", device);
     await this.run("losetup", "-d", device);
     this.#loops.delete(device);
@@ -129,12 +129,12 @@ export class LoopLab {
     await this.inside(device, (directory) => writeFile(join(directory, "data"), "precious"));
   }
 
-  /** What `mark` has put there. */
+  /** Returns the text that `mark` has written. */
   async marked(device: string): Promise<string> {
     return await this.inside(device, (directory) => readFile(join(directory, "data"), "utf8"));
   }
 
-  /** Of all that is in an image. */
+  /** Returns the digest of a whole image. */
   async digest(name: string): Promise<string> {
     return createHash("sha256")
       .update(await readFile(this.image(name)))

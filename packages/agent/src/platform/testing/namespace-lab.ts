@@ -25,7 +25,7 @@ export function canUseUserNamespaces(): boolean {
   return spawnSync(program, args).status === 0;
 }
 
-/** A user and mount namespace of its own, made without root, with the driver in it. */
+/** A new user and mount namespace, made without root, with the driver in it. */
 export class NamespaceLab {
   readonly base: string;
   readonly #child: ChildProcessWithoutNullStreams;
@@ -53,7 +53,7 @@ export class NamespaceLab {
     return new NamespaceLab(base, spawn(program, args), release);
   }
 
-  /** What the driver answers; its error is thrown here. */
+  /** Returns the driver's answer and throws its error. */
   async ask<T = null>(asked: Asked): Promise<T> {
     this.#child.stdin.write(`${JSON.stringify(asked)}\n`);
     const next = await this.#lines.next();

@@ -49,7 +49,7 @@ describe("an HTTP metadata service", () => {
     expect(seen.slice(0, 2)).toEqual(["PUT /latest/api/token 300 yes", "GET /latest/user-data T0KEN yes"]);
   });
 
-  it("that knows no tokens is asked without one", async () => {
+  it("is asked without a token if it does not support tokens", async () => {
     const uri = await service((request, response) => {
       if (request.method === "PUT") response.writeHead(405).end("no");
       else response.end(request.headers["x-aws-ec2-metadata-token"] ?? SETTINGS_TEXT);
@@ -57,7 +57,7 @@ describe("an HTTP metadata service", () => {
     expect(await makeSource(aws(uri), await tools()).read(NEVER)).toBe(SETTINGS_TEXT);
   });
 
-  it("that has no SSH key is no failure", async () => {
+  it("may lack an SSH key", async () => {
     const uri = await service((request, response) => {
       response.writeHead(request.method === "PUT" ? 200 : 404).end();
     });
@@ -93,14 +93,14 @@ describe("an HTTP metadata service", () => {
     expect((await finder(uri, await tools()).find(NEVER, FIRST_SEARCH)).settings.agent_id).toBe(AGENT_ID);
   });
 
-  it("that drips its answer is given up on in time, and the cause is said", async () => {
+  it("is given up after the timeout if it drips its answer, and the error has the cause", async () => {
     const uri = await service((_request, response) => void response.write("{"));
     const t = { ...(await tools()), clock: systemClock, attemptTimeoutMs: 40 };
     const source = makeSource({ Type: "HTTP", URI: uri }, t);
     await expect(source.read(NEVER)).rejects.toThrow("did not finish within 0.04 s");
   });
 
-  it("is not waited for by somebody who has left", async () => {
+  it("is not waited for once the caller aborts", async () => {
     const uri = await service(() => undefined);
     const leaving = new AbortController();
     const read = makeSource({ Type: "HTTP", URI: uri }, { ...(await tools()), clock: systemClock }).read(
@@ -118,7 +118,7 @@ describe("an HTTP metadata service", () => {
     expect(source.name).toBe("HTTP http://h:1/x");
   });
 
-  it("of Google serves the settings as one attribute", async () => {
+  it("serves the settings as one attribute on Google", async () => {
     const uri = await service((request, response) => {
       response.end(
         request.headers["metadata-flavor"] === "Google" && request.url === "/attr" ? SETTINGS_TEXT : "",

@@ -5,7 +5,7 @@ import type { Paths } from "../../paths.ts";
 
 /** One place where settings may be. A call is one attempt; how often and how long is decided by who asks. */
 export interface Source {
-  /** What and where, without credentials; operators read it. */
+  /** Kind and place of the source, without credentials. Operators read it. */
   readonly name: string;
   /** The document as text. */
   read(signal: AbortSignal): Promise<string>;

@@ -141,7 +141,7 @@ describe("a drive that has to be mounted", () => {
     }
   });
 
-  it("that a killed start left mounted is unmounted before it is mounted again", async () => {
+  it("is unmounted before it is mounted again if a killed start left it mounted", async () => {
     const t = { ...(await tools()), ...drive({ env: SETTINGS_TEXT }) };
     await mkdir(join(t.paths.boshDir, ".settings-drive"));
     const source = makeSource({ Type: "CDROM", FileName: "env" }, t);

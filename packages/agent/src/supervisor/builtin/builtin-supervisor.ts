@@ -15,7 +15,7 @@ import { isUp, stateOf, type Watched } from "./watched.ts";
 export interface BuiltinParts extends Pick<Services, "paths" | "clock" | "random" | "log" | "publish"> {
   /** Addresses of the VM, for the title of an alert. */
   readonly ips: () => readonly string[];
-  /** What keeps the VM from being what it should be, such as a disk that did not come back. */
+  /** Returns what keeps the VM from being ready, such as a disk that did not come back. */
   readonly problem: () => string | undefined;
   /** How often processes are looked at, and how long a cycle of monit's rules is. */
   readonly pollMs?: number;
@@ -121,7 +121,7 @@ export class BuiltinSupervisor implements RunningSupervisor {
           why: errored.flatMap((one) => [...one.problems.values()]),
         });
     }
-    // Whoever hears that it is stopped finds it so after a crash.
+    // A caller that hears "stopped" finds the jobs stopped after a crash, too.
     await this.#engine.save();
     await setMarker(paths.stoppedMarker, true);
   }
@@ -198,7 +198,7 @@ export class BuiltinSupervisor implements RunningSupervisor {
   }
 }
 
-/** Where nothing went wrong that was noticed. */
+/** Texts for states without a recorded problem. */
 const UNSAID: Readonly<Record<Exclude<JobState["state"], "running">, string>> = {
   starting: "it has not come up yet",
   unknown: "it is not watched",
@@ -209,7 +209,7 @@ const UNSAID: Readonly<Record<Exclude<JobState["state"], "running">, string>> = 
 const tenth = (value: number) => Math.round(value * 10) / 10;
 const inGroup = (one: Watched): boolean => one.service.groups.includes(GROUP);
 
-/** Who is not root cannot run programs as somebody else, and says so. */
+/** Adds a warning for each program with a user: an agent that is not root cannot run programs as another user. */
 const withoutOthers = ({ services, warnings }: Loaded): Loaded => ({
   services,
   warnings: [

@@ -84,7 +84,7 @@ async function http(connection: Connection, socket: Socket): Promise<string | un
   return bad ? `HTTP status ${code}` : undefined;
 }
 
-/** Nobody has to answer a datagram; a closed port says so. */
+/** Sends a datagram. An open port need not answer; a closed one refuses. */
 function datagram({ host, port }: Connection, over: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = createSocket(host.includes(":") ? "udp6" : "udp4");

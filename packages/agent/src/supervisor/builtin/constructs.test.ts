@@ -15,7 +15,7 @@ async function listening(server: Server, port = 0): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A supervisor that has been told to start one job of this text. */
+/** Starts a supervisor and one job of this text. */
 async function started(textOf: (lab: Awaited<ReturnType<typeof jobLab>>) => string) {
   const lab = await jobLab();
   const supervisor = await lab.supervisor();
@@ -27,11 +27,10 @@ async function started(textOf: (lab: Awaited<ReturnType<typeof jobLab>>) => stri
   return { lab, supervisor, stateOf, titles };
 }
 
-/** What the rules of monit files do, each with something real to look at. */
 sampleTests(1 / 3);
 
-describe("a monit file that", () => {
-  it("finds a process by its words has it started, started again, and known by the next agent", async () => {
+describe("rules of monit files", () => {
+  it("start and restart a process found by pattern, which the next agent recognizes", async () => {
     const { lab, supervisor, stateOf } = await started(
       ({ dir, ctl }) => `check process web matching "${dir} web$"
         start program "${ctl("web", "start")}" stop program "${ctl("web", "stop")}" group vcap`,
@@ -49,7 +48,7 @@ describe("a monit file that", () => {
     expect(await lab.calls()).toEqual(["start web", "start web"]);
   });
 
-  it("asks for a page restarts the process once the page fails often enough, and not before", async () => {
+  it("restart the process once a page fails often enough, and not before", async () => {
     let status = 200;
     const asked: string[] = [];
     const server = createHttpServer((request, response) => {
@@ -73,7 +72,7 @@ describe("a monit file that", () => {
     expect(lab.sent[0]?.severity).toBe(1);
   });
 
-  it("asks for a port is failing while nobody listens there, and running again afterwards", async () => {
+  it("report a job as failing while a port is closed, and as running again afterwards", async () => {
     const port = await freePort();
     const { stateOf, titles } = await started(
       () => `CHECK web\n if failed port ${port} type tcp then alert
@@ -91,7 +90,7 @@ describe("a monit file that", () => {
     for (const name of ["web", "near"]) await expect.poll(() => stateOf(name), within).toBe("running");
   });
 
-  it("counts restarts gives up after so many", async () => {
+  it("give up after a limit of restarts", async () => {
     const { lab, stateOf, titles } = await started(
       () => "CHECK web\n if 2 restarts within 5000 cycles then unmonitor",
     );
@@ -106,7 +105,7 @@ describe("a monit file that", () => {
     expect(await lab.calls()).toEqual(["start web", "start web"]);
   });
 
-  it("is passive tells that a process ended, and leaves it so", async () => {
+  it("report that a process ended in passive mode, and do not restart it", async () => {
     const { lab, stateOf, titles } = await started(() => "CHECK web\n mode passive");
     await expect.poll(() => stateOf("web"), within).toBe("running");
     await lab.end("web");
@@ -115,7 +114,7 @@ describe("a monit file that", () => {
     expect(await lab.calls()).toEqual(["start web"]);
   });
 
-  it("checks programs runs one in each cycle, or in every so many, and is failing by what they end with", async () => {
+  it("run check programs in each cycle, or every few cycles, and fail by their exit codes", async () => {
     const { lab, stateOf, titles } = await started(
       ({
         ctl,
@@ -138,7 +137,7 @@ describe("a monit file that", () => {
     expect(titles()).toEqual(["bad (10.0.0.5) - status failed - alert"]);
   });
 
-  it("checks the system, a file system and a file tells what is beyond its limits", async () => {
+  it("report limits that the system, a file system or a file exceeds", async () => {
     const { lab, titles } = await started(({ dir, ctl }) => {
       const file = join(dir, "seen");
       return `check system box if memory usage > 0% then alert if loadavg(5min) > 100000 then alert

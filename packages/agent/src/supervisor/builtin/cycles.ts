@@ -11,7 +11,7 @@ import { RuleBook, type Verdict } from "./rules.ts";
 import { type Usage, UsageReader } from "./usage.ts";
 import type { Watched } from "./watched.ts";
 
-/** What a cycle may do to the services. */
+/** Effects that a cycle may have on the services. */
 export interface CycleHooks {
   readonly all: ReadonlyMap<string, Watched>;
   readonly event: (one: Watched, event: string, action: string, text: string) => void;
@@ -51,7 +51,7 @@ export class Cycles {
     this.#books = new Map();
   }
 
-  /** Begins a cycle if it is time. Nobody waits for it: a connection may take its time to fail. */
+  /** Begins a cycle if it is due. Callers do not wait for it: a connection may take long to fail. */
   due(): void {
     const now = this.#parts.clock.monotonic();
     if (this.#busy || now < this.#next) return;
@@ -95,7 +95,7 @@ export class Cycles {
       status: await this.#status(one),
     });
     for (const verdict of verdicts) {
-      // Somebody may have stopped it while the test was made.
+      // An operator may have stopped it while the test ran.
       if (one.desired === "run") this.#apply(one, verdict, book);
     }
   }

@@ -25,7 +25,7 @@ const BUSY_MS = 100;
 
 /** Keeps services as they are to be: looks at their processes again and again, and starts and stops them. */
 export class Engine {
-  /** By name, each after what it depends on. */
+  /** Services by name, each after those it depends on. */
   readonly all = new Map<string, Watched>();
   readonly #parts: EngineParts;
   readonly #cycles: Cycles;
@@ -88,12 +88,12 @@ export class Engine {
     await this.save();
   }
 
-  /** What is to become of some services. Resolves once it is on disk. */
+  /** Sets the desired state of some services. Resolves once it is on disk. */
   async want(desired: Desired, which: (one: Watched) => boolean): Promise<void> {
     this.look();
     for (const one of this.all.values()) {
       if (!which(one)) continue;
-      // What ended while nobody cared is no news.
+      // An end that came before the service was wanted is no news.
       if (one.desired !== desired) this.#handled.set(one.service.name, one.process);
       if (desired !== "run" || one.desired !== "run") one.confirmed = one.service.kind !== "process";
       if (one.service.kind !== "process" && one.desired !== desired) this.#byHand(one, desired);
@@ -161,7 +161,7 @@ export class Engine {
       };
       begun.push([one, program]);
     }
-    // On disk before anything runs: whoever comes after a crash must not run it twice.
+    // On disk before anything runs: the next agent after a crash must not run it twice.
     await this.save();
     for (const [one, program] of begun) await this.#programs.begin(one, program);
     if (begun.length > 0) await this.save();
@@ -228,7 +228,7 @@ export class Engine {
     one.restarts = [...one.restarts, this.#cycles.count].slice(-100);
   }
 
-  /** Anything but a process has programs, too, which are run when somebody says so. */
+  /** Runs the start or stop program of a service that is no process. Such programs run only on request. */
   #byHand(one: Watched, desired: Desired): void {
     const program = desired === "run" ? one.service.start : desired === "stop" ? one.service.stop : undefined;
     if (program !== undefined)

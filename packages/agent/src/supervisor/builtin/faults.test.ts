@@ -10,7 +10,7 @@ sampleTests(1 / 3);
 
 const within = { timeout: 20_000, interval: 20 };
 
-/** A process of somebody else. */
+/** Starts a process that belongs to no job and returns its pid. */
 function stranger(): number {
   const child = spawn("sleep", ["4000"], { detached: true, stdio: "ignore" });
   const pid = child.pid ?? 0;
@@ -19,7 +19,7 @@ function stranger(): number {
 }
 
 describe("a job that goes wrong", () => {
-  it("and never starts is named with the last lines of its log, and the alert has them", async () => {
+  it("is reported with the last lines of its log, also in the alert, if it never starts", async () => {
     const lab = await jobLab();
     const supervisor = await lab.supervisor();
     const job = await lab.job("web", "CHECK web fail");
@@ -40,7 +40,7 @@ describe("a job that goes wrong", () => {
     expect(processes[0]?.problem).toMatch(said);
   });
 
-  it("whose start program is not there is named, too", async () => {
+  it("is reported if its start program is missing", async () => {
     const lab = await jobLab();
     const supervisor = await lab.supervisor();
     const text = `check process web with pidfile ${lab.dir}/web.pid start program "/no/such/ctl start" group vcap`;
@@ -51,7 +51,7 @@ describe("a job that goes wrong", () => {
       .toMatch(/failed to start: \/no\/such\/ctl cannot be run: it is not there/);
   });
 
-  it("and ends in a loop is started again after pauses that grow", async () => {
+  it("is restarted after growing pauses if it ends in a loop", async () => {
     const lab = await jobLab();
     const supervisor = await lab.supervisor();
     await supervisor.watch([await lab.job("web", "CHECK web")]);
@@ -79,7 +79,7 @@ describe("a job that goes wrong", () => {
     await supervisor.stop({ wait: true }, NEVER);
   });
 
-  it("and leaves a pidfile whose number another process got is not taken for running", async () => {
+  it("is not considered running if another process got the number in its pidfile", async () => {
     const lab = await jobLab();
     const supervisor = await lab.supervisor();
     const job = await lab.job("web", "CHECK web");
@@ -96,7 +96,7 @@ describe("a job that goes wrong", () => {
     expect(lives(pid)).toBe(true);
   });
 
-  it("and forks away from its pidfile is failing and said so", async () => {
+  it("is failing and reported if it forks away from its pidfile", async () => {
     const lab = await jobLab();
     const supervisor = await lab.supervisor();
     const text = `check process web with pidfile ${lab.dir}/web.pid
@@ -114,7 +114,7 @@ describe("a job that goes wrong", () => {
     await supervisor.stop({ wait: true }, NEVER);
   });
 
-  it("and ignores SIGTERM fails a stop that waits, with upstream's words, and the next stop may work", async () => {
+  it("fails a stop with upstream's words if it ignores SIGTERM, and the next stop may work", async () => {
     const lab = await jobLab();
     const supervisor = await lab.supervisor();
     const text = `check process web with pidfile ${lab.dir}/web.pid
@@ -135,7 +135,7 @@ describe("a job that goes wrong", () => {
     expect((await supervisor.status()).state).toBe("stopped");
   });
 
-  it("and whose start program hangs is failing after its time, is not started beside itself, and can be stopped", async () => {
+  it("is failing after the timeout of a hanging start program, is not started twice, and can be stopped", async () => {
     const lab = await jobLab();
     const supervisor = await lab.supervisor();
     const text = `check process web with pidfile ${lab.dir}/web.pid
@@ -159,7 +159,7 @@ describe("a job that goes wrong", () => {
     expect(state.services).toEqual({ web: { desired: "stop" } });
   });
 
-  it("has a torn record: everything is to run, unless it was stopped", async () => {
+  it("runs everything that was not stopped after its record was torn", async () => {
     const lab = await jobLab();
     const first = await lab.supervisor();
     await first.watch([await lab.job("web", "CHECK web")]);
@@ -199,7 +199,7 @@ describe("an agent that ended", () => {
     expect(lab.sent).toHaveLength(1);
   });
 
-  it("is told of a job that ended meanwhile, and starts what a reboot ended without a word", async () => {
+  it("reports a job that ended meanwhile, and starts what a reboot ended without a word", async () => {
     const lab = await jobLab();
     const first = await lab.supervisor();
     await first.watch([await lab.job("web", "CHECK web"), await lab.job("db", "CHECK db\n mode manual")]);

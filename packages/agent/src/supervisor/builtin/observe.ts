@@ -23,10 +23,10 @@ export function observe(one: Watched, now: number): void {
   }
 }
 
-/** What a new process of the agent takes over of a service. */
+/** Service that a new process of the agent takes over. */
 export interface Adopted {
   readonly one: Watched;
-  /** The process it had; if that is gone, it ended while nobody watched. */
+  /** Process that the service had. If it is gone, it ended while no agent watched. */
   readonly had: ProcessId | undefined;
 }
 

@@ -27,7 +27,7 @@ export class Programs {
     this.#hooks = hooks;
   }
 
-  /** Whether a start or stop program has done what it is for. */
+  /** Checks whether a start or stop program has had its effect. */
   async outcome(one: Watched, busy: Busy, now: number): Promise<void> {
     const exit = this.#exits.get(one.service.name);
     const running = busy.program !== undefined && exit === undefined && isAlive(busy.program);

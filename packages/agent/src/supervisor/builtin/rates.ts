@@ -4,7 +4,7 @@ import type { Rate } from "../monit-file/model.ts";
 export class RateCounter {
   readonly #rate: Rate;
   #history: boolean[] = [];
-  /** Whether it holds often enough. */
+  /** True while the test holds often enough. */
   failed = false;
 
   constructor(rate: Rate) {

@@ -42,7 +42,7 @@ export class RuleBook {
     return verdicts;
   }
 
-  /** A restarted service begins anew. */
+  /** Clears the history of a restarted service. */
   reset(): void {
     for (const counter of this.#counters.values()) counter.reset();
   }
@@ -50,7 +50,7 @@ export class RuleBook {
 
 const keyOf = (rule: Rule): string => `${rule.test.on} line ${rule.line}`;
 
-/** What monit calls it. */
+/** Returns monit's name for the event. */
 function eventOf(test: Test, failed: boolean): string {
   const pair = (bad: string, good: string) => (failed ? bad : good);
   switch (test.on) {

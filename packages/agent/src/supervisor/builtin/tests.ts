@@ -19,11 +19,13 @@ export interface TestTools {
   readonly cycle: number;
   /** The exit code of the service's program, if it is a check of a program that has run. */
   readonly status: number | undefined;
-  /** What was there in the cycle before; `changed` compares with it. */
+  /** Values of the previous cycle. `changed` compares with them. */
   readonly before: Map<string, string>;
 }
 
-/** What a test came to; undefined when it could not be made, such as memory of a process that is not there. */
+/**
+ * Outcome of a test. `holds` is undefined if the test was impossible, such as memory of a process that does not run.
+ */
 export interface Outcome {
   readonly holds: boolean | undefined;
   readonly text: string;
@@ -216,7 +218,7 @@ async function file(test: Test, path: string, tools: TestTools): Promise<Outcome
   }
 }
 
-/** Of a file that is searched for a pattern. */
+/** Characters at the end of a file that are searched for a pattern. */
 const LAST_CHARACTERS = 512 * 1024;
 
 async function checksum(path: string, algorithm: "md5" | "sha1"): Promise<string> {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { allProcesses, type ProcessId, type ProcessStat, residentKb } from "./procfs.ts";
 
-/** What a process uses, alone and with all that it started. */
+/** CPU and memory of a process, without and with its descendants. */
 export interface Usage {
   readonly cpu: number;
   readonly totalCpu: number;

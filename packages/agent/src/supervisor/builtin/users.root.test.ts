@@ -63,7 +63,7 @@ describe.runIf(root)("a program of a monit file", () => {
     expect(pids.filter((one) => one === undefined || lives(one))).toEqual([]);
   });
 
-  it("that names a user nobody is does not start, and says whom", async () => {
+  it("does not start as an unknown user, and the error names the user", async () => {
     const { started, sent } = await lab();
     await started({ web: "as uid no-such-user" });
     await expect

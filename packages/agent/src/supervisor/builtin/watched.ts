@@ -2,7 +2,7 @@ import type { JobStateName } from "../../services.ts";
 import type { Service } from "../monit-file/model.ts";
 import type { ProcessId } from "./procfs.ts";
 
-/** What is to become of a service: monit's monitored, stopped, unmonitored. */
+/** Desired state of a service: monit's monitored, stopped, unmonitored. */
 export type Desired = "run" | "stop" | "none";
 
 /** A start or stop program at work, and until when its outcome is waited for. */
@@ -12,7 +12,7 @@ export interface Busy {
   readonly since: number;
   readonly until: number;
   readonly program?: ProcessId;
-  /** It had its time twice, and was told to end. */
+  /** True after the program had its time twice and was asked to end. */
   readonly ended?: boolean;
 }
 
@@ -20,17 +20,19 @@ export interface Busy {
 export interface Watched {
   service: Service;
   desired: Desired;
-  /** It is stopped once before it is started again: what it depends on was started anew, or a rule wants it. */
+  /**
+   * True if the service is to be stopped once before the next start: a dependency was restarted, or a rule asks for it.
+   */
   bounce: boolean;
   busy: Busy | undefined;
   process: ProcessId | undefined;
-  /** It ran since it was told to; until then it is starting. */
+  /** True once the service ran after the request; until then it is starting. */
   confirmed: boolean;
   /** Ends in a row that came soon after the start. */
   failures: number;
   notBefore: number;
   stopFailed: boolean;
-  /** What is wrong with it, by rule. */
+  /** Problems of the service, by rule. */
   readonly problems: Map<string, string>;
   /** The cycles in which it was restarted. */
   restarts: number[];
@@ -60,7 +62,7 @@ export function stateOf(one: Watched): JobStateName {
   return isUp(one) && one.problems.size === 0 ? "running" : "failing";
 }
 
-/** What is to be done with a service now. Pure: everything it depends on is passed in. */
+/** Returns the next step for a service. Pure: everything it depends on is passed in. */
 export function nextStep(
   one: Watched,
   all: ReadonlyMap<string, Watched>,
@@ -87,7 +89,7 @@ export function nextStep(
   return "start";
 }
 
-/** Whoever depends on a service is stopped before it. One that cannot be stopped holds nobody up. */
+/** Returns true if the other service must stop first, because it depends on this one. A failed stop blocks no other. */
 const leavesFirst = (other: Watched, one: Watched): boolean =>
   other !== one &&
   other.service.kind === "process" &&

@@ -25,7 +25,7 @@ interface Draft {
   readonly exchange: { readonly send?: string; readonly expect?: string }[];
 }
 
-/** What follows `if failed` when a connection is meant: where to, which protocol, how long. */
+/** Parses the connection after `if failed`: address, protocol and timeout. */
 export function connectionNext(cursor: Cursor, kind: ServiceKind, line: number, warn: Warn): Connection {
   const begun = cursor.peek();
   const draft: Draft = {

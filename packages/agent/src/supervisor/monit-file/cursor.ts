@@ -17,7 +17,7 @@ export interface Cursor {
   /** The next token whatever it is: names may be words that are noise elsewhere. */
   raw(): Token;
   rawPeek(): Token;
-  /** Whether one of these keywords comes next. */
+  /** Returns true if one of these keywords comes next. */
   at(...words: string[]): boolean;
   /** Takes the next token if it is one of these keywords. */
   take(...words: string[]): boolean;
@@ -61,7 +61,7 @@ export function cursorOver(tokens: readonly Token[], file: string): Cursor {
   };
 }
 
-/** The keyword a token may be; quoted text and numbers are none. */
+/** Returns the keyword of a token. Quoted text and numbers are not keywords. */
 export const keyword = (token: Token): string => (token.kind === "word" ? token.text.toLowerCase() : "");
 
 export const shown = (token: Token): string =>

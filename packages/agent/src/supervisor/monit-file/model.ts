@@ -1,8 +1,8 @@
-/** What a monit file says, as far as a supervisor needs it. Everything knows the line it came from. */
+/** Parts of a monit file that a supervisor needs, each with its line. */
 export interface MonitFileContent {
   readonly services: readonly Service[];
   readonly includes: readonly Include[];
-  /** What monit takes and this supervisor does not do. */
+  /** Statements that monit accepts and this supervisor ignores. */
   readonly warnings: readonly Remark[];
 }
 
@@ -51,7 +51,7 @@ export interface Service {
   readonly groups: readonly string[];
   readonly dependsOn: readonly Dependency[];
   readonly mode: "active" | "passive" | "manual";
-  /** What a reboot does: start what ran, start nothing, keep the state it had. */
+  /** Behavior at a reboot: start what ran, start nothing, or keep the last state. */
   readonly onReboot: "start" | "nostart" | "laststate";
   readonly everyCycles: number;
   readonly rules: readonly Rule[];

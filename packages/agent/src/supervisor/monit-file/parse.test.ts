@@ -12,7 +12,7 @@ const only = (text: string): Service => {
   return services[0] as Service;
 };
 
-/** Where and why a text is refused. */
+/** Returns the error for a text, with its line, or "taken". */
 function refused(text: string): string {
   try {
     parseMonitFile(text, "web");
@@ -24,7 +24,7 @@ function refused(text: string): string {
 }
 
 describe("a monit file", () => {
-  it("of an ordinary job is read whole", () => {
+  it("is read as a whole", () => {
     const service = only(`
       # comment "with quotes
       check process web with pidfile /var/vcap/sys/run/web/web.pid
@@ -137,7 +137,7 @@ describe("a monit file", () => {
     ["process p pidfile /p", "failed unixsocket /s with timeout 5 seconds", { on: "connection" }],
     ["process p pidfile /p", 'failed port 6379 send "PING\\r\\n" expect "PONG"', { on: "connection" }],
     ["program p path /p", "status != 0", { on: "status", operator: "!=", code: 0 }],
-  ])("of a %s may have `if %s`", (check, test, expected) => {
+  ])("may check a %s with `if %s`", (check, test, expected) => {
     expect(only(`check ${check} if ${test} then alert`).rules[0]?.test).toMatchObject(expected);
   });
 
@@ -189,7 +189,7 @@ describe("a monit file", () => {
     expect(refused(text)).toContain(why);
   });
 
-  it("of any bytes is taken or refused, never anything else", () => {
+  it("is accepted or refused for any bytes, and never crashes the parser", () => {
     const words = [
       ..."check process file p pidfile /p if failed port 80 then alert start stop program restart depends on , group".split(
         " ",
@@ -250,7 +250,7 @@ describe("a monit file", () => {
     ["percents", "5%5%"],
     ["digits", "1"],
     ["braces", "{}"],
-  ])("of many %s takes time in proportion to its size", async (_, piece) => {
+  ])("takes time in proportion to its size with many %s", async (_, piece) => {
     const work = (size: number) => {
       refused(piece.repeat(size * 5000));
       refused(`check process p pidfile /p alert ${piece.repeat(size * 5000)}`);

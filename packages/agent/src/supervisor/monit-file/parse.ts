@@ -25,7 +25,7 @@ import {
 import { commandNext, programNext } from "./programs.ts";
 import { tokensOf } from "./tokens.ts";
 
-/** What begins a statement of its own. */
+/** Keywords that begin a statement. */
 const STATEMENTS = ["check", "set", "include"];
 
 /** Reads a monit file. Throws `MonitFileInvalid`, with the line, for everything that monit would not take. */
@@ -210,7 +210,7 @@ function every(cursor: Cursor, draft: Draft, line: number, warn: Warn): void {
   draft.everyCycles = count;
 }
 
-/** Mail goes to nobody here: the agent sends every alert to the Director. */
+/** Mail addresses are ignored: the agent sends every alert to the Director. */
 function mailAlert(cursor: Cursor, line: number, warn: Warn): void {
   const address = textNext(cursor, "the mail address");
   cursor.take("not");

@@ -15,7 +15,7 @@ const NOT_ARGUMENTS = new Set(
     .split(" "),
 );
 
-/** What follows `start program`: the command, who runs it, and how long it may take. */
+/** Parses the command after `start program`, with its user and timeout. */
 export function programNext(cursor: Cursor, what: string): Program {
   const command = commandNext(cursor, what);
   let { uid, gid, timeoutSeconds } = command;

@@ -9,7 +9,7 @@ export interface Token {
   readonly afterComma: boolean;
 }
 
-/** What ends a bare word. */
+/** Characters that end a bare word. */
 const BREAKS = new Set([..." \t\r\n\f\v;,()\"'{}"]);
 const OPERATOR = /[<>=!]/;
 

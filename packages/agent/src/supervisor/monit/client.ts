@@ -12,7 +12,7 @@ export interface MonitAddress {
   readonly port: number;
 }
 
-/** Where monit listens, from its control file; upstream's stemcells: 127.0.0.1:2822. */
+/** Reads monit's listen address from its control file. Upstream's stemcells have 127.0.0.1:2822. */
 export function addressIn(control: string, file: string): MonitAddress {
   const words = tokensOf(control, file).map((token) => token.text.toLowerCase());
   const httpd = words.findIndex((word, at) => word === "httpd" && words[at - 1] === "set");
@@ -26,7 +26,7 @@ export function addressIn(control: string, file: string): MonitAddress {
 
 export interface ClientParts {
   readonly address: MonitAddress;
-  /** `user:password` on one line; read for each request, since the agent may write it anew. */
+  /** `user:password` on one line; read for each request, since the agent may rewrite it. */
   readonly userFile: string;
   readonly group: string;
   readonly clock: Clock;

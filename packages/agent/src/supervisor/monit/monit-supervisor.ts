@@ -18,7 +18,7 @@ export interface MonitParts extends Pick<Services, "paths" | "clock" | "random" 
   readonly control: string;
   readonly ips: () => readonly string[];
   readonly problem: () => string | undefined;
-  /** Where monit mails its alerts; upstream's. */
+  /** Port to which monit mails its alerts. The default is upstream's. */
   readonly alertPort?: number;
 }
 

@@ -1,6 +1,6 @@
 import { MonitAnswerInvalid } from "../errors.ts";
 
-/** What upstream reads of monit's status document. */
+/** Parts of monit's status document that upstream reads. */
 export interface MonitStatus {
   readonly incarnation: string;
   /** In the group that was asked for. */
@@ -86,7 +86,7 @@ function serviceOf(service: Element): MonitService {
 const NAME = /[A-Za-z_][\w.-]*/y;
 const ATTRIBUTE = /\s+([A-Za-z_][\w.:-]*)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
 
-/** Elements, attributes, text and CDATA. What else XML has (entities of its own, DTDs) is refused. */
+/** Elements, attributes, text and CDATA. What else XML has (custom entities, DTDs) is refused. */
 function parseXml(xml: string): Element {
   if (xml.length > LARGEST) throw MonitAnswerInvalid({ why: "it is larger than 4 MiB" });
   const fail = (why: string) => MonitAnswerInvalid({ why: `${why} at character ${at}` });

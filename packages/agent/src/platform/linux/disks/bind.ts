@@ -5,7 +5,7 @@ import type { DiskContext } from "./context.ts";
 import { makeWritable } from "./mounting.ts";
 import { inode, mountAt, mountTable } from "./mounts.ts";
 
-/** What can be said of one mount; all other options belong to the file system below, which is not ours. */
+/** Options of a single mount. All others belong to the file system below, which is not ours. */
 const MOUNT_FLAGS = new Set(["ro", "nosuid", "nodev", "noexec", "noatime", "nodiratime", "relatime"]);
 
 /** Binds a directory. Bound there already is success; anything else there is not covered up. */

@@ -44,7 +44,7 @@ export async function sectorBytes(device: BlockDevice): Promise<number> {
   return Number((await attribute(join(device.sysfs, "queue", "logical_block_size"))) ?? SYSFS_SECTOR);
 }
 
-/** What the hardware or the loop driver says this disk is; empty when it says nothing. */
+/** Returns the identity of a disk from the hardware or the loop driver. Empty if it has none. */
 export async function identityOf(device: BlockDevice): Promise<string> {
   for (const file of [
     "serial",
@@ -103,7 +103,7 @@ export async function waitUntilUnclaimed(context: DiskContext, path: string, doi
   }
 }
 
-/** By a mount in any namespace, among others. The kernel answers this for block devices opened with O_EXCL. */
+/** Returns true if a device is in use, such as by a mount in any namespace. The kernel checks this for O_EXCL. */
 export async function isClaimed(path: string): Promise<boolean> {
   try {
     const handle = await open(path, constants.O_RDONLY | constants.O_EXCL);

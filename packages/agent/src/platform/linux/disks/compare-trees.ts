@@ -10,9 +10,9 @@ const ARGUMENT_BYTES = 64 * 1024;
 const XATTRS = "^(user|trusted)\\.|^security\\.capability$|^system\\.posix_acl";
 
 /**
- * What differs between a tree and its copy, up to ten lines; none means equal. Compared are types, modes, owners, sizes,
- * modification times to the nanosecond, link targets, device numbers, which names are hard links of each other, extended
- * attributes, and every byte. Names are bytes: they need not be UTF-8.
+ * Returns up to ten differences between a tree and its copy; an empty list means equal. Compares types, modes, owners,
+ * sizes, modification times to the nanosecond, link targets, device numbers, which names are hard links of each other,
+ * extended attributes, and every byte. Names are bytes: they need not be UTF-8.
  */
 export async function differences(exec: Exec, from: string, to: string): Promise<readonly string[]> {
   const walk = new Comparison(exec, from, to);

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 const EDGE = 4 * MIB;
 const SAMPLE = 64 * 1024;
 const SAMPLES = 64;
-/** Where btrfs and ext4 keep their second superblocks: what is left when somebody zeroed only the beginning. */
+/** Offsets of the second superblocks of btrfs and ext4, which remain if only the beginning was zeroed. */
 const TELLING = [64 * MIB, 128 * MIB];
 
 const ZEROS = Buffer.alloc(MIB);
@@ -23,7 +23,7 @@ export type Contents =
   /** `foreign`: blkid names something we never write. Otherwise it may be a mkfs of ours that was interrupted. */
   | { readonly kind: "unknown"; readonly found: string; readonly foreign: boolean };
 
-/** What is on a device, by what can be read of it and not by what anybody remembers. */
+/** Inspects the content of a device. Only what can be read counts, not records about it. */
 export async function inspect(context: DiskContext, device: BlockDevice): Promise<Contents> {
   const proven = await provenExt4(device.path);
   // One that fills its device: before anything is changed blkid looks as well.
@@ -103,7 +103,7 @@ function exported(text: string): ReadonlyMap<string, string> {
 
 /**
  * Looks at both ends, where every file system, table and volume manager has its headers, and at samples across the
- * whole device, since a disk with a wiped header may still hold somebody's data.
+ * whole device, since a disk with a wiped header may still hold data.
  */
 export async function firstNonZero(
   device: BlockDevice,

@@ -5,7 +5,7 @@ import type { Log } from "../../../log.ts";
 import type { Paths } from "../../../paths.ts";
 import type { DeviceNodes } from "./device-nodes.ts";
 
-/** What everything here is given: nothing is reached for outside of it. */
+/** Dependencies of the disk code. It uses nothing else. */
 export interface DiskContext {
   readonly config: LinuxConfig;
   readonly paths: Paths;

@@ -56,7 +56,7 @@ export async function ephemeralOnRoot(
   return { device: root.disk, partitions: made };
 }
 
-/** What this agent made there before, if it did. */
+/** Returns the partitions that this agent made earlier on the root disk, if any. */
 export async function ownPartitionsOnRoot(
   context: DiskContext,
   prefix: string,
@@ -66,7 +66,7 @@ export async function ownPartitionsOnRoot(
   return { device: root.disk, partitions: root.behind };
 }
 
-/** By their names; a table that has no names is proved by the note that was written before it was changed. */
+/** Recognizes our partitions by name. A table without names is proved by the note written before it was changed. */
 async function areOurs(context: DiskContext, root: RootPartition, prefix: string): Promise<boolean> {
   if (root.table.label === "gpt") return root.behind.every((one) => one.name.startsWith(`${prefix}-`));
   const [first] = root.behind;
@@ -80,7 +80,7 @@ async function freeSpace({ disk, partition }: RootPartition): Promise<{ start: n
   return { start, bytes: Math.floor((end - start) / MIB) * MIB };
 }
 
-/** Somebody's file system in space that no table shows would be erased by making another one there. */
+/** Refuses a file system in space that no table shows, since a new partition there would erase it. */
 async function mustBeFree(context: DiskContext, disk: BlockDevice, start: number): Promise<void> {
   const args = ["-p", "-o", "value", "-s", "TYPE", "-O", String(start), disk.path];
   const found = (await context.exec("blkid", args)).stdout.trim();

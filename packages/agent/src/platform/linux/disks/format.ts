@@ -50,16 +50,16 @@ export async function makeFileSystem(
   });
 }
 
-/** Writing to a device begins here: it must be writable, and nobody else may have it. */
+/** Checks a device before the first write: it must be writable and unused. */
 export async function mayWrite(context: DiskContext, device: BlockDevice, doing: string): Promise<void> {
   if (device.readOnly) throw DeviceReadOnly({ device: device.path, doing: `${doing} is not possible` });
   await waitUntilUnclaimed(context, device.path, doing);
 }
 
 /**
- * Whether a file system that was found while a note says we were formatting is whole. A killed mke2fs leaves no
- * superblock, but after a power cut the superblock may have reached the disk before the rest. Only one that certainly
- * nobody ever mounted is doubted.
+ * Returns true if a file system that was found while a note says we were formatting is whole. A killed mke2fs leaves no
+ * superblock, but after a power cut the superblock may have reached the disk before the rest. Only a file system that
+ * was certainly never mounted is doubted.
  */
 export async function isWhole(
   context: DiskContext,

@@ -11,7 +11,7 @@ import type { Superblock } from "./superblock.ts";
 
 const FREE_WITHIN_MS = 30_000;
 
-/** Where a file system is mounted for the moments in which it grows. */
+/** Mount point for a file system while it grows. */
 export const growTarget = (paths: Paths): string => join(paths.boshDir, "disk_grow");
 
 /**

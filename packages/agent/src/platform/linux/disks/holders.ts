@@ -5,7 +5,7 @@ import { attribute, entries } from "./sysfs.ts";
 
 const MOST = 10;
 
-/** Who keeps a mount busy: processes with a file or directory of it open or mapped, and mounts below it. */
+/** Returns what keeps a mount busy: processes with open or mapped files or directories of it, and mounts below it. */
 export async function holdersOf(paths: Paths, target: string): Promise<readonly string[]> {
   const inside = (path: string) => path === target || path.startsWith(`${target}/`);
   const below = (await mountTable(paths)).filter((mount) => mount.target.startsWith(`${target}/`));

@@ -19,10 +19,10 @@ import { attribute, entries } from "./sysfs.ts";
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 1000;
 
-/** What names the disk itself. All are asked, and they must agree. */
+/** Strategies that identify the disk itself. All are asked, and they must agree. */
 const IDENTITY: readonly Strategy[] = [byIdLink, sysfsSerial, loopFile];
 
-/** What names the slot it is in, in order; the first that finds something counts. */
+/** Returns the strategies that identify the disk's slot, in order. The first that finds something counts. */
 function places(target: Target, context: DiskContext): readonly Strategy[] {
   const fixed = [lunLink, deviceNumberInHint, scsiAddress];
   switch (context.config.DevicePathResolutionType ?? "") {

@@ -13,12 +13,12 @@ export interface MountEntry extends Mount {
   readonly type: string;
   /** Flags of this mount, not of its file system. */
   readonly options: readonly string[];
-  /** Nobody asked for a mount that is read-only: the kernel has made its file system so, after an error. */
+  /** True if a writable mount became read-only: the kernel has done so after an error. */
   readonly gaveUp: boolean;
 }
 
 const READS = 10;
-/** What file systems say of themselves when nothing can be written to them. */
+/** Options of file systems that cannot be written. */
 const READ_ONLY = ["ro", "emergency_ro", "shutdown"];
 
 /**
@@ -80,7 +80,7 @@ export function unescapeOctal(text: string): string {
   return Buffer.concat(bytes).toString("utf8");
 }
 
-/** What is seen at each target: of mounts on top of each other, the last. */
+/** Returns the visible mount of each target: of stacked mounts, the last. */
 export function visible(table: readonly MountEntry[]): readonly MountEntry[] {
   return [...new Map(table.map((entry) => [entry.target, entry])).values()];
 }
@@ -103,7 +103,7 @@ export async function mountsWithSources(table: readonly MountEntry[]): Promise<r
 }
 
 /**
- * The same where directories are disks, also such on which somebody else has mounted a device: what shows the whole of a
+ * The same where directories are disks, even if a device is mounted on one from outside: what shows the whole of a
  * file system that is mounted elsewhere already is bound from there.
  */
 export async function mountsOfDirectories(table: readonly MountEntry[]): Promise<readonly Mount[]> {

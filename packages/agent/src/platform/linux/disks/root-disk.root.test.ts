@@ -74,10 +74,10 @@ describe.runIf(ready)("the disk that the machine runs from", () => {
   const setUp = (more: Partial<EphemeralRequest> = {}, exec?: Exec) =>
     lab.platform(ON_ROOT, { paths, exec: withoutSwap(exec) }).setUpEphemeral(request(more));
 
-  describe("gives its free space to the root file system", () => {
+  describe("growing the root file system", () => {
     const grow = (config = {}, exec: Exec = quickExec) => lab.platform(config, { paths, exec }).growRoot();
 
-    it("when that is the last on the disk, without unmounting it, once", async () => {
+    it("grows the last partition of the disk, without unmounting it, once", async () => {
       const device = await machine(1024, 320, { type: "xfs" });
       expect(await rootMib()).toBeLessThan(320);
       await grow();
@@ -93,7 +93,7 @@ describe.runIf(ready)("the disk that the machine runs from", () => {
       expect((await table(device)).length).toBe(1);
     });
 
-    it("also after it was cut off at any command", async () => {
+    it("completes the growth after it was cut off at any command", async () => {
       for (let at = 1; at <= 4; at++) {
         const device = await machine(640, 320, { type: "xfs" });
         let commands = 0;
@@ -108,7 +108,7 @@ describe.runIf(ready)("the disk that the machine runs from", () => {
       }
     });
 
-    it("not when something is behind it, or the configuration leaves disks alone", async () => {
+    it("leaves a partition that is not last, and disks that the configuration leaves alone", async () => {
       const device = await machine(1024, 320, { type: "xfs" });
       await grow({ SkipDiskSetup: true });
       await quickExec("sfdisk", ["--quiet", "--no-reread", "--append", device], {
@@ -118,7 +118,7 @@ describe.runIf(ready)("the disk that the machine runs from", () => {
       expect(await rootMib()).toBeLessThan(320);
     });
 
-    it("or says why it cannot, and the machine goes on", async () => {
+    it("reports why it cannot grow, and the machine goes on", async () => {
       await machine(640, 320);
       const exec: Exec = async (program, args, options) =>
         program === "resize2fs"
@@ -131,11 +131,11 @@ describe.runIf(ready)("the disk that the machine runs from", () => {
     });
   });
 
-  describe("takes ephemeral data where there is no disk for it and the configuration permits it", () => {
+  describe("ephemeral data on the root disk", () => {
     it.each([
       ["gpt", ["bosh-partition-agent-1-0 64", /^bosh-partition-agent-1-1 1\d{3}$/]],
       ["dos", ["82 64", /^83 1\d{3}$/]],
-    ])("in the free space of a %s table, the same after a restart", async (label, expected) => {
+    ])("uses the free space behind a %s table, and keeps it after a restart", async (label, expected) => {
       const device = await machine(2048, 256, { label });
       await setUp();
       const [root, ...made] = await table(device);
@@ -154,7 +154,7 @@ describe.runIf(ready)("the disk that the machine runs from", () => {
       expect(await readFile(join(paths.root, "stemcell"), "utf8")).toBe("precious");
     });
 
-    it("also when the settings name a disk that never comes, but not without the permission", async () => {
+    it("uses the root disk if the settings name a disk that never comes, but not without permission", async () => {
       const device = await machine(1536, 256);
       const absent = { hint: pathHint("/dev/none") };
       const strict = lab.platform({}, { paths, exec: withoutSwap() });
@@ -164,7 +164,7 @@ describe.runIf(ready)("the disk that the machine runs from", () => {
       expect(await table(device)).toHaveLength(3);
     });
 
-    it("and is finished after a crash at any command", async () => {
+    it("finishes the setup after a crash at any command", async () => {
       const points = await crashEverywhere(quickExec, async (exec, point, run) => {
         const device = await machine(1536, 256, { label: "dos" });
         if (await run(() => setUp({}, exec))) {
@@ -178,13 +178,13 @@ describe.runIf(ready)("the disk that the machine runs from", () => {
       expect(points).toBeGreaterThan(3);
     });
 
-    it("unless there is too little of it", async () => {
+    it("refuses too little free space", async () => {
       const device = await machine(1024, 256);
       await expect(setUp()).rejects.toThrow("Insufficient remaining disk space");
       expect(await table(device)).toHaveLength(1);
     });
 
-    it("unless there is something of others, in a partition or in space that no table shows", async () => {
+    it("refuses content of others, in a partition or in space that no table shows", async () => {
       const device = await machine(2048, 256);
       const free = 257 * 1024 * 1024;
       const other = await lab.disk("other", 32);

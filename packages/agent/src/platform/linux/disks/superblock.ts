@@ -1,13 +1,13 @@
 import { type FileHandle, open } from "node:fs/promises";
 
-/** What a file system says about itself in its first block. */
+/** Facts about a file system from its first block. */
 export interface Superblock {
   readonly type: "ext4" | "xfs";
   /** How much of the device it spans. */
   readonly bytes: number;
   /** False while `mkfs.xfs` is at work. For ext4 the superblock is what mke2fs writes last, so it is always true. */
   readonly complete: boolean;
-  /** False if certainly nobody ever mounted it. */
+  /** False if the file system was certainly never mounted. */
   readonly everMounted: boolean;
 }
 
@@ -32,7 +32,7 @@ async function readHead(path: string): Promise<Buffer> {
 }
 
 /**
- * An ext4 that nobody need be asked about: its superblock proves itself by its checksum, and the place before it, where
+ * Recognizes an ext4 without blkid: its superblock proves itself by its checksum, and the place before it, where
  * partition tables and others have theirs, is empty.
  */
 export async function provenExt4(path: string): Promise<Superblock | undefined> {
@@ -47,7 +47,7 @@ export async function provenExt4(path: string): Promise<Superblock | undefined> 
   return sum === block.readUInt32LE(CHECKSUM_AT) ? found : undefined;
 }
 
-/** As ext4 uses it: begun with all ones, and not inverted in the end. */
+/** Computes CRC-32C as ext4 does: starts with all ones, and does not invert the result. */
 function crc32c(bytes: Uint8Array): number {
   let sum = 0xffff_ffff;
   for (const byte of bytes) {

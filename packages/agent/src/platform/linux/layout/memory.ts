@@ -12,7 +12,7 @@ import { ownedDirectory } from "./owned.ts";
 const RUN_SIZE = "16m";
 const JOBS_SIZE = "100m";
 
-/** What must not survive a reboot, or must not touch a disk. */
+/** Mounts tmpfs for files that must not survive a reboot, or must not touch a disk. */
 export async function setUpMemory(context: DiskContext, request: MemoryRequest): Promise<void> {
   const { paths } = context;
   await tmpfs(context, join(paths.data, "sys", "run"), request.runSize ?? RUN_SIZE, 0o750);
@@ -36,7 +36,7 @@ async function tmpfs(context: DiskContext, path: string, size: string, mode: num
 }
 
 /**
- * A VM that keeps jobs or settings in memory has lost them with a reboot, and must be made anew. One mark on the disk
+ * A VM that keeps jobs or settings in memory has lost them with a reboot, and must be recreated. One mark on the disk
  * says that it was started, another one in memory that it has not been rebooted since.
  */
 async function bootOnce(context: DiskContext): Promise<void> {

@@ -9,7 +9,7 @@ import type {
   StaticInterface,
 } from "./plan.ts";
 
-/** What `ip` is asked to do for a plan, in order. Each command may be repeated. */
+/** Returns the arguments of `ip` for a plan, in order. Each command may be repeated. */
 export function ipCommands(plan: NetworkPlan): readonly (readonly string[])[] {
   const statics = plan.interfaces.filter((config) => config.kind === "static");
   const devices = [...new Set(plan.interfaces.map((config) => config.interface))];

@@ -100,7 +100,7 @@ async function apply(backend: Backend, plan: NetworkPlan, signal: AbortSignal, t
   await mustRun(exec, "applying the network configuration", restartScript(paths), [], { signal });
 }
 
-/** Whether an interface lacks the address the plan gives it, or any address where DHCP should have given one. */
+/** Returns true if an interface lacks its planned address, or any address from DHCP. */
 async function isBare(plan: NetworkPlan, signal: AbortSignal, tools: NetworkTools): Promise<boolean> {
   const own = tools.ownAddresses ?? addressesFromOs;
   return (await lacking(plan, signal, tools)).length > 0 || withoutLease(plan, own()).length > 0;
@@ -161,7 +161,7 @@ async function enableIpv6On(directory: string, network: string): Promise<void> {
   }
 }
 
-/** Best effort, as upstream: nobody waits for the outcome, and the next one must have its turn. */
+/** Best effort, as upstream: the result is not awaited, and the next one must have its turn. */
 async function deleteArpEntry(ip: string, exec: Exec, log: Log): Promise<void> {
   if (isIP(ip) === 0) return log.warn("an ARP entry is not deleted: what was sent is no IP address");
   try {

@@ -105,7 +105,7 @@ describe("the live network", () => {
     expect(await liveNetwork(machine.paths, machine.exec)).toEqual(await liveNetworkFromProc(machine.paths));
   });
 
-  it("of this very machine is the same by both ways", async () => {
+  it("is the same by both ways for this machine", async () => {
     const paths = pathsUnder("/nonexistent");
     const missing = await testMachine(() => "missing");
     const byIp = await liveNetwork(paths, systemExec).catch(() => undefined);

@@ -118,7 +118,7 @@ async function staleFiles(directory: string, files: ReadonlyMap<string, string>)
   return stale;
 }
 
-/** Whether systemd-networkd is there to take the files up. */
+/** Returns true if systemd-networkd runs and takes up the files. */
 export async function networkdRuns(exec: Exec): Promise<boolean> {
   try {
     return (await exec("systemctl", ["is-active", "--quiet", "systemd-networkd"])).code === 0;
@@ -128,7 +128,7 @@ export async function networkdRuns(exec: Exec): Promise<boolean> {
   }
 }
 
-/** Interfaces whose file is new or changed are configured anew; the others keep their connections. */
+/** Interfaces whose file is new or changed are reconfigured; the others keep their connections. */
 export async function reloadNetworkd(exec: Exec, signal: AbortSignal): Promise<void> {
   await mustRun(exec, "applying the network configuration", "networkctl", ["reload"], { signal });
 }

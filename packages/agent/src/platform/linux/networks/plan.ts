@@ -18,7 +18,7 @@ export interface PlannedRoute {
   readonly destination: string;
   readonly prefix: number;
   readonly gateway: string;
-  /** As `gatewayOnLink`. */
+  /** True if the gateway lies outside the network, see `gatewayOnLink`. */
   readonly onLink: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface StaticInterface {
   readonly prefix: number;
   /** Only on a network that is the default for it. */
   readonly gateway: string | undefined;
-  /** The gateway lies outside the network, as with a /32: the kernel must be told that it is reachable all the same. */
+  /** The gateway lies outside the network, as with a /32: the kernel must treat it as reachable. */
   readonly gatewayOnLink: boolean;
   /** Label of the address, such as `eth0:1`. */
   readonly alias: string | undefined;
@@ -47,7 +47,7 @@ export interface DhcpInterface {
   readonly interface: string;
   readonly mac: string;
   readonly ipv6: boolean;
-  /** Whether the routes that DHCP offers are taken: not when another network is the default for the gateway. */
+  /** True if routes from DHCP are used: not if another network is the default for the gateway. */
   readonly usesRoutes: boolean;
   readonly routes: readonly PlannedRoute[];
 }
@@ -57,10 +57,10 @@ export type InterfaceConfiguration = StaticInterface | DhcpInterface;
 export interface NetworkPlan {
   /** The IaaS has set up everything: interfaces are left alone. */
   readonly onlyDns: boolean;
-  /** By interface; one interface may have several. */
+  /** Configurations by interface. An interface may have several. */
   readonly interfaces: readonly InterfaceConfiguration[];
   readonly dns: readonly string[];
-  /** What was left out, for the log. */
+  /** Parts that were left out, for the log. */
   readonly notes: readonly string[];
 }
 
@@ -73,7 +73,7 @@ interface Claim {
   readonly mac: string | undefined;
 }
 
-/** Which interface gets which configuration. Rules of `agent-protocol.md` 4.3; they do not depend on key order. */
+/** Plans the configuration of each interface. Rules of `agent-protocol.md` 4.3; they do not depend on key order. */
 export function planNetworks(networks: Networks, machine: readonly MachineInterface[]): NetworkPlan {
   const named = Object.entries(networks)
     .filter(([, network]) => network.type !== "vip")

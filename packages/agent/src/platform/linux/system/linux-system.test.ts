@@ -28,7 +28,7 @@ describe("the host name", () => {
     expect(machine.calls).toEqual([]);
   });
 
-  it("that is already set is not set again, as containers forbid it", async () => {
+  it("is not set again if it is already set, as containers forbid it", async () => {
     const { machine, system: os } = await system();
     await machine.write("proc/sys/kernel/hostname", `${AGENT_ID}\n`);
     await os.setHostname(AGENT_ID);
@@ -69,7 +69,7 @@ fd00::5 q-s0.web
     expect(await readdir(machine.paths.system("etc"))).toEqual(["hosts"]);
   });
 
-  it("leaves out records that would add lines or names of their own", async () => {
+  it("leaves out records that would inject lines or names", async () => {
     const { machine, system: os } = await system();
     await os.writeHosts(
       [
@@ -125,7 +125,7 @@ describe("trusted certificates", () => {
     expect(machine.lines()).toEqual(Array(2).fill("/usr/sbin/update-ca-certificates -f"));
   });
 
-  it("need no program where there are none and were none", async () => {
+  it("need no program if there are no certificates and were none before", async () => {
     const { machine, system: os } = await system(() => "missing");
     await os.setTrustedCertificates([""]);
     expect(machine.calls).toEqual([]);

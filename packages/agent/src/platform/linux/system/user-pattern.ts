@@ -2,7 +2,7 @@ import { Script } from "node:vm";
 import { InvalidUserPattern } from "../../system-errors.ts";
 
 const LONGEST_NAME = 64;
-/** Of the clock on the wall: a machine may be busy. */
+/** Timeout in wall clock time, since a machine may be busy. */
 const PATIENCE_MS = 2_000;
 
 /**

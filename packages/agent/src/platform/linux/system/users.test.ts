@@ -99,7 +99,7 @@ describe("authorized keys", () => {
   });
 });
 
-/** What `useradd` leaves behind. */
+/** Makes a system on which `useradd` writes passwd and a home directory. */
 const withUseradd = (async () => {
   const made = await system(async ({ program, args }) => {
     if (program !== "useradd") return undefined;
@@ -161,7 +161,7 @@ describe("ssh users", () => {
     expect(machine.calls).toEqual([]);
   });
 
-  it("are deleted when they match, and nobody else is, whatever the pattern says", async () => {
+  it("are deleted if they match, and no others are, whatever the pattern says", async () => {
     const { machine, system: os } = await system();
     await appendFile(
       machine.paths.system("etc/passwd"),
@@ -173,7 +173,7 @@ describe("ssh users", () => {
     expect(machine.lines().slice(1)).toEqual(["userdel -rf bosh_a", "userdel -rf bosh_b"]);
   });
 
-  it("that are already gone are no failure, those that stay are", async () => {
+  it("may be gone already, but fail the call if they stay", async () => {
     const gone = await system(() => ({ code: 6 }));
     await appendFile(gone.machine.paths.system("etc/passwd"), "bosh_a:x:1:1::/h:/s\n");
     await expect(gone.system.deleteSshUsers(/^bosh_a/)).resolves.toBeUndefined();
@@ -185,7 +185,7 @@ describe("ssh users", () => {
 });
 
 describe("a user pattern", () => {
-  it("that never ends is interrupted", () => {
+  it("is interrupted if it never ends", () => {
     const names = [`bosh_${"a".repeat(40)}`];
     expect(() => matchingNames(/^(\w+)+!$/, names)).toThrow(expect.toSatisfy(InvalidUserPattern.is));
   });
@@ -196,7 +196,7 @@ describe("a user pattern", () => {
 });
 
 describe("the host's public key", () => {
-  it("is the RSA one, or another when there is none", async () => {
+  it("is the RSA key, or another if there is no RSA key", async () => {
     const { machine, system: os } = await system();
     await expect(os.hostPublicKey()).rejects.toSatisfy(HostKeyMissing.is);
     await machine.write("etc/ssh/ssh_host_ed25519_key.pub", "ssh-ed25519 AAA\n");

@@ -50,7 +50,7 @@ describe.runIf(ready)("disks of a namespace, without root", () => {
     expect(await late).toBe(disk("x"));
   });
 
-  it("that somebody else mounts are not there before they are mounted", async () => {
+  it("are missing until their owner has mounted them", async () => {
     const hint = { kind: "path", path: disk("a"), extra: { mounted: true } } as const;
     const settings = diskSettings("a", hint);
     const early = lab.ask({ do: "locate", disk: settings });
@@ -59,7 +59,7 @@ describe.runIf(ready)("disks of a namespace, without root", () => {
     expect(await lab.ask<string>({ do: "locate", disk: settings })).toBe(disk("a"));
   });
 
-  it("that somebody else mounts are told by their directory, and unmounted from the store alone", async () => {
+  it("are identified by their directory if their owner mounts them, and unmounted only from the store", async () => {
     await lab.ask({ do: "run", path: "mount", options: ["-t", "tmpfs", "none", disk("a")] });
     await mount("a", store);
     await mount("a", store);
@@ -91,7 +91,7 @@ describe.runIf(ready)("disks of a namespace, without root", () => {
     expect(shown.stdout).toMatch(/nodev.*noexec/);
   });
 
-  it("become read-only, and stay writable for whoever has them elsewhere", async () => {
+  it("become read-only, and stay writable at other mount points", async () => {
     await mount("a", store, ["nosuid"]);
     await lab.ask({ do: "read-only", target: store });
     await lab.ask({ do: "read-only", target: store });
@@ -104,7 +104,7 @@ describe.runIf(ready)("disks of a namespace, without root", () => {
     await lab.ask({ do: "write", path: join(store, "x"), text: "writable again" });
   });
 
-  it("that are busy say who holds them, and are unmounted when left", async () => {
+  it("report their holder if they are busy, and are unmounted when released", async () => {
     await mount("a", store);
     await lab.ask({ do: "hold", path: join(store, "log") });
     const busy = lab.ask({ do: "unmount", target: store });

@@ -1,7 +1,7 @@
 import type { DiskContext } from "../context.ts";
 import type { Target } from "../hint-target.ts";
 
-/** What one way of looking came to. */
+/** Outcome of one strategy. */
 export interface Attempt {
   /** For the operator: where was looked, for what. */
   readonly tried: string;
@@ -13,8 +13,8 @@ export interface Attempt {
 export type Strategy = (target: Target, context: DiskContext) => Promise<Attempt | undefined>;
 
 /**
- * What a disk may be called by those who write it down differently: udev, the kernel and IaaS differ in case, dashes
- * and prefixes (`vol-0a`, `vol0a`; `naa.6000c29a…`, `0x6000c29a…`). Nothing else is forgiven.
+ * Normalizes a disk id: udev, the kernel and IaaS differ in case, dashes and prefixes (`vol-0a`, `vol0a`;
+ * `naa.6000c29a…`, `0x6000c29a…`). Other differences count.
  */
 export function plainId(id: string): string {
   return id
@@ -23,7 +23,7 @@ export function plainId(id: string): string {
     .replaceAll("-", "");
 }
 
-/** What names the disk itself: what the hint says, and the cid, which CPIs use as serial number. */
+/** Returns the ids of the disk itself: those of the hint, else the cid, which CPIs use as serial number. */
 export function idsOf(target: Target): readonly string[] {
   const explicit = explicitIds(target);
   return explicit.length > 0 || target.cid === "" ? explicit : [target.cid];
