@@ -4,9 +4,9 @@ import type { Clock } from "@slipway/kernel/clock";
 import pg from "pg";
 
 /**
- * What some work cost: how often and how long the database was asked, and who spent processor time. `bench:director
- * -- --against` puts this file in the place of another checkout's, so that both builds are measured alike: it imports
- * nothing but the clock's type and the driver, and its names stay.
+ * Cost of some work: number and time of database queries, and processor time by process. `bench:director -- --against`
+ * puts this file in the place of another checkout's, so that both builds are measured alike: it imports nothing but the
+ * clock's type and the driver, and its names stay.
  */
 export interface Effort {
   readonly ms: number;
@@ -22,7 +22,7 @@ export interface Effort {
   readonly peakMib: number;
 }
 
-/** The benchmark's own question whether its task has ended, which is nobody's effort. */
+/** The benchmark's own query for the end of its task, which does not count as effort. */
 const OWN_QUESTION = 'select "state", "result" from "tasks" where "id" = $1';
 
 /** Every statement of every connection passes here. */
@@ -78,7 +78,7 @@ export class QueryWatch {
   }
 }
 
-/** Of a string or a configuration; objects that submit themselves have it as well. */
+/** Returns the text of a query: a string, a configuration, or an object that submits itself. */
 function textOf(query: unknown): string | undefined {
   if (typeof query === "string") return query;
   const text = (query as { readonly text?: unknown } | null | undefined)?.text;
@@ -114,7 +114,7 @@ export async function effortOf(
 
 const TICK_MS = 10;
 
-/** Of a process, those of its children that have ended and those that run. */
+/** Returns the processor time of a process with its children, those that have ended and those that run. */
 export function cpuOf(pid: number): number {
   if (process.platform !== "linux") return 0;
   const own = statOf(pid);

@@ -71,7 +71,7 @@ async function upload(jobs: number, dir: string, run: (task: NewTask) => Promise
 
 const HUBS = 3;
 
-/** As without jobs, and a group whose addresses all the others are told of. */
+/** Returns the sketch without jobs, plus a group whose addresses all others get by link. */
 function withJobs({ instances, jobs }: JobsSize, name: string): ManifestSketch {
   const sketch = sketchOf(instances);
   const run = (job: string, properties: object) => ({ name: job, release: "sample", properties });

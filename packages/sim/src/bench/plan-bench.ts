@@ -13,7 +13,7 @@ import { CLOUD_CONFIG, manifestOf } from "../director/manifests.ts";
 import { sketchOf } from "./sketch.ts";
 
 export interface PlanReport {
-  /** Of each round. */
+  /** Milliseconds of each round. */
   readonly newMs: readonly number[];
   readonly sameMs: readonly number[];
 }

@@ -51,7 +51,7 @@ const MONIT = `check process server
   group vcap
 `;
 
-/** As a Director sends it. */
+/** Templates of a job, like those of a Director. */
 export const TEMPLATES = { "ctl.erb": CTL, "config.json.erb": CONFIG, "settings.yml.erb": SETTINGS };
 /** With monit's. */
 export const TEMPLATES_PER_JOB = Object.keys(TEMPLATES).length + 1;

@@ -1,7 +1,7 @@
 import type { ManifestSketch } from "../director/manifests.ts";
 
 const GROUPS = 10;
-/** As many as the Director makes at once by itself. */
+/** Instances updated at once: the Director's default. */
 const IN_FLIGHT = 32;
 
 /** Ten groups; every other one with a persistent disk. */

@@ -31,7 +31,7 @@ const HELP = `crash: kills the Director at every point of every flow, starts it 
 const FIRST_CALLS = 6;
 /** More than there are processors: the second rehearsal of each scenario mostly waits. */
 const LANES = 5;
-/** What lanes need while they work, and a good deal more. */
+/** Memory that the lanes need while they work, with a large reserve. */
 const ROOM_BYTES = 2 ** 31;
 
 async function main(): Promise<number> {

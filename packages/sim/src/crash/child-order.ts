@@ -3,7 +3,7 @@ import type { Passed, PointId } from "./points.ts";
 import type { IgnoreOrder } from "./scenario.ts";
 import type { SecondFault } from "./second-fault.ts";
 
-/** What a Director is to do: a task, a request to its API, or to watch until all are well. */
+/** Job of a Director: a task, a request to its API, or to watch until all instances are well. */
 export type Job = { readonly task: NewTask } | { readonly ignore: IgnoreOrder } | { readonly monitor: true };
 
 /**
@@ -15,21 +15,21 @@ export interface Mutant {
   readonly part: "settle" | "record" | "intent" | "invalidate" | "refusal";
 }
 
-/** What a child Director is told, as JSON in its second argument. */
+/** Order for a child Director, passed as JSON in its second argument. */
 export interface ChildOrder {
   readonly connection: object;
-  /** Of the database, those that write. */
+  /** Functions of the database that write. */
   readonly functions: readonly string[];
   /** Socket of the world. */
   readonly world: string;
   readonly uploadsDir: string;
   /** The points to stop at; undefined: none. */
   readonly stopAt?: readonly PointId[] | undefined;
-  /** All it asks for takes a time of its own, as on a busy machine; the seed decides which. Undefined: none. */
+  /** Seed of delays, one for each call, as on a busy machine. Undefined for no delays. */
   readonly uneven?: string | undefined;
   /** Done one after the other, each when the one before has ended. */
   readonly jobs: readonly Job[];
-  /** What it finds unfinished is cancelled, not taken up again. */
+  /** True if unfinished tasks are canceled instead of resumed. */
   readonly cancels?: boolean | undefined;
   readonly mutant?: Mutant | undefined;
   /** A fault that one of its calls meets. */
@@ -37,7 +37,7 @@ export interface ChildOrder {
   readonly enableCpiResizeDisk: boolean;
   readonly enableCpiUpdateDisk: boolean;
   readonly enableSnapshots: boolean;
-  /** Instances have names that agents are told of. */
+  /** True if instances have DNS names that agents receive. */
   readonly dns: boolean;
   /** Agents are on the bus. */
   readonly nats: boolean;
@@ -51,7 +51,7 @@ export interface EndedTask {
   readonly result: string | null;
 }
 
-/** What it prints when it lives to the end. */
+/** Report that the child prints if it lives to the end. */
 export interface ChildReport {
   readonly points: readonly Passed[];
   /** Transactions that may have changed something, as far as they were seen. */

@@ -14,9 +14,9 @@ export interface Broken {
   readonly what: readonly string[];
 }
 
-/** What a Director that was killed leaves, and what it was to do. */
+/** State that a killed Director leaves, and its unfinished job. */
 export interface Death {
-  /** Where or when. */
+  /** Point or time of the kill. */
   readonly point: string;
   readonly left: Moment;
   readonly job: Job;
@@ -80,7 +80,7 @@ async function brokenBy(
   return what.length === 0 ? undefined : { scenario: scenario.name, point, what };
 }
 
-/** The move without a crash, by a Director with a part switched off. Empty: nobody would notice. */
+/** Runs the move without a crash, by a Director with a part switched off. Empty if the mutant stays unnoticed. */
 export async function goWrong(lane: Lane, prepared: Prepared, mutant: Mutant): Promise<readonly string[]> {
   try {
     const stage = await Stage.at(lane, prepared.scenario, prepared.start);
@@ -100,7 +100,7 @@ async function resumeAndJudge(
   mutant?: Mutant,
 ): Promise<readonly string[]> {
   const { scenario } = prepared;
-  // Killed before its task was queued, the move is asked for once more; so is a request that nobody has answered.
+  // Killed before its task was queued, the move is requested once more; so is a request without an answer.
   const asked = answered || ("task" in job && (await stage.tasks()).length > prepared.tasksBefore);
   await stage.save(scenario.meanwhile ?? []);
   const run = (jobs: readonly Job[]) =>
@@ -152,7 +152,7 @@ async function repeat(
   ];
 }
 
-/** Another Director. One with a part switched off is a process of its own. */
+/** Runs another Director. One with a part switched off is a separate process. */
 async function resume(
   stage: Stage,
   order: { readonly jobs: readonly Job[]; readonly cancels?: boolean },

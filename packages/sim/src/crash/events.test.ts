@@ -11,8 +11,8 @@ import { Stage } from "./stage.ts";
 sampleTests(1 / 6);
 
 /**
- * What `bosh events` has of each operation, all of it. `pair`: a beginning, and an end whose parent it is. Whose it is:
- * a deployment's, or an instance's, which then has its deployment, too. Behind the colon: what the context has.
+ * Events that `bosh events` shows for each operation, all of them. `pair` is a beginning and an end whose parent it is.
+ * An event belongs to a deployment, or to an instance and its deployment. The keys of the context follow the colon.
  */
 const TABLE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "create with variables": {
@@ -109,14 +109,14 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Nobody is killed here: all Directors are of this process. */
+/** Empty program: no Director is killed here, all run in this process. */
 const NO_CHILD = { file: "", starter: "", code: "" };
 
 let opened: { readonly dir: string; readonly lane: Lane } | undefined;
 async function open(): Promise<Lane> {
   if (opened === undefined) {
     const dir = await mkdtemp(join(tmpdir(), "slipway-events-"));
-    // As root the database server runs as somebody else, who must get through.
+    // As root the database server runs as another user, who must be able to pass.
     await chmod(dir, 0o711);
     opened = { dir, lane: await Lane.open(dir, NO_CHILD) };
   }
@@ -175,7 +175,7 @@ const locks = (rows: Played, action: string) =>
     .sort();
 
 describe("events", () => {
-  it.each(Object.entries(TABLE))("of: %s", async (name, expected) => {
+  it.each(Object.entries(TABLE))("are those of the table: %s", async (name, expected) => {
     const rows = await play(name);
     expect(formsOf(rows.filter((row) => row.object_type !== "lock"))).toEqual(expected);
     expect(locks(rows, "release")).toEqual(locks(rows, "acquire"));
@@ -194,7 +194,7 @@ describe("events", () => {
   });
 });
 
-/** What upstream's Director records of tasks. Of the others there are tests where they are made. */
+/** Events of tasks that upstream's Director records. Others are tested with the code that records them. */
 const UPSTREAM: Readonly<Record<string, readonly string[]>> = {
   deployment: ["create", "update", "delete"],
   instance: [
@@ -209,7 +209,7 @@ const UPSTREAM: Readonly<Record<string, readonly string[]>> = {
   subnet: ["delete"],
 };
 
-it("of every kind that upstream has are in the table", () => {
+it("events of every kind that upstream has are in the table", () => {
   const has = new Set(Object.values(TABLE).flatMap((rows) => Object.keys(rows)));
   const wanted = Object.entries(UPSTREAM).flatMap(([type, actions]) =>
     actions.map((one) => `${type} ${one}`),

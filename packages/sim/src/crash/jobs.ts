@@ -54,7 +54,7 @@ async function idle(store: Store): Promise<void> {
   while (await isBusy(store)) await systemClock.sleep(5);
 }
 
-/** By the endpoint itself; of what it is given it uses no more than this. */
+/** Calls the endpoint itself, which uses no more of its arguments than this. */
 async function ignore({ db }: Store, order: IgnoreOrder): Promise<void> {
   const { deployment, group, instance } = order;
   const call: Omit<Call, "stream"> = {

@@ -5,7 +5,7 @@ const begins = (number: number, step: string, ends?: number) => ({
   open: { number, step },
   ...(ends !== undefined && { close: { number: ends } }),
 });
-/** As `write_journal` is given them. */
+/** Names journal entries in the form in which `write_journal` gets them. */
 const written = (names: JournalNames, ...entries: readonly object[]) =>
   names.of("write_journal", [1, "owner", 1, JSON.stringify(entries), [], []]);
 
@@ -29,7 +29,7 @@ describe("the names of writes to the journal", () => {
     ]);
   });
 
-  it("of all else are what is written", () => {
+  it("are the statement's own for all other writes", () => {
     expect(new JournalNames().of("insert tasks", ["[]"])).toEqual(["insert tasks"]);
   });
 });

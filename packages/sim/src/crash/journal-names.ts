@@ -1,4 +1,4 @@
-/** What an entry of the journal is about, as it is sent. */
+/** Entry of the journal in the form in which it is sent. */
 interface SentEntry {
   readonly close?: { readonly number: number };
   readonly open?: { readonly number: number; readonly step: string };

@@ -11,25 +11,25 @@ import { readWritingFunctions } from "./points.ts";
 import { RowKeeper, type Rows } from "./rows.ts";
 import type { Program } from "./run-program.ts";
 
-/** By this name the server knows the connections of child Directors. */
+/** Name by which the server knows the connections of child Directors. */
 const CHILD = "child";
 
 /**
- * Where one Director after the other lives: a database server of its own, whose transactions are counted, and a directory.
- * What they find there is put there before.
+ * Home of one Director after the other: a separate database server, whose transactions are counted, and a directory.
+ * Both are filled before each Director starts.
  */
 export class Lane {
   readonly #admin: pg.Client;
   readonly #keeper: RowKeeper;
   readonly #dir: string;
   readonly #closeServer: () => Promise<void>;
-  /** Of a child Director. */
+  /** Program of a child Director. */
   readonly child: Program;
   /** For child Directors. */
   readonly connection: pg.PoolConfig;
-  /** Of this process. Opened once: it is looked into again and again. */
+  /** Store of this process. Opened once, because it is read often. */
   readonly store: Store;
-  /** Of the database, those that write. */
+  /** Functions of the database that write. */
   readonly functions: readonly string[];
   readonly #calls = new Set<Promise<unknown>>();
   /** An empty Director's, with a stemcell and two cloud configs. */
@@ -51,13 +51,13 @@ export class Lane {
 
   static async open(parent: string, child: Program): Promise<Lane> {
     const dir = await mkdtemp(join(parent, "lane-"));
-    // As root the database server runs as somebody else, who must get through.
+    // As root the database server runs as another user, who must be able to pass.
     await chmod(dir, 0o711);
     const server = await openEmbedded({
       stateDir: dir,
       clock: systemClock,
       durable: false,
-      // Its transactions are counted: nobody but the Director may make any. Its files may be in memory.
+      // Its transactions are counted: only the Director may make any. Its files may be in memory.
       settings: { autovacuum: "off", max_wal_size: "64MB", min_wal_size: "32MB" },
     });
     try {
@@ -88,7 +88,7 @@ export class Lane {
     return join(this.#dir, "memory");
   }
 
-  /** Of the world, for child Directors. */
+  /** Socket of the world, for child Directors. */
   get socket(): string {
     return join(this.#dir, "world.sock");
   }
@@ -159,7 +159,7 @@ export class Lane {
   }
 }
 
-/** What a Director leaves behind, but for the world. */
+/** State that a Director leaves behind, except the world. */
 export interface Kept {
   readonly rows: Rows;
   /** A directory. */

@@ -8,12 +8,12 @@ import type { BegunStep, Mutant } from "./child-order.ts";
 type Table = Record<string, AnyStep>;
 type Facts = Pick<AnyStep, "kind" | "records" | "settles" | "invalidates">;
 
-/** The tables themselves: whoever takes a step looks it up there. */
+/** Tables of steps that are patched: flows look up each step there. */
 const TABLES: readonly Table[] = [STEPS as Table, OTHER_STEPS as Table];
 
 /**
- * Every part of every step that can be switched off. A step that is settled by being done again is begun anew without its
- * intent, too: there is nothing to notice. For one that has a way of its own to find out what became of it there is. A step
+ * Every part of every step that can be switched off. A step that is settled by being done again is begun again without its
+ * intent, too: there is nothing to notice. A step with its own way to find out the outcome can be noticed. A step
  * that is simply taken again takes back before it begins what the records may no longer claim; a journaled one when it was
  * answered that it was not done. A refusal while a create step is settled is no such answer.
  */
@@ -67,7 +67,7 @@ const OFF: Readonly<Record<Exclude<Mutant["part"], "intent">, (begun: Begun) => 
 
 const unrecorded = (outcome: Outcome): Outcome => ({ ...outcome, record: () => undefined });
 
-/** Whoever begins the step, or takes up its intent, gets another. */
+/** Replaces a step for flows that begin it, or resume its intent. */
 function change(name: string, to: (begun: Begun) => Begun): void {
   const table = TABLES.find((one) => Object.hasOwn(one, name));
   const step = table?.[name];
@@ -82,7 +82,7 @@ function change(name: string, to: (begun: Begun) => Begun): void {
   };
 }
 
-/** The journal that is not told what is about to be done. The outcome is recorded as ever. */
+/** Returns a journal that drops the intents of a step. The outcome is recorded as usual. */
 function withoutIntent(step: string, journal: Journal): Journal {
   const unwritten = new Set<number>();
   return {

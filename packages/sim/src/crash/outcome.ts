@@ -2,12 +2,12 @@ import { differences, endState } from "../world/end-state.ts";
 import type { CrashScenario, View } from "./scenario.ts";
 
 /**
- * Where a scenario has ended, without the names that chance gave: after a crash it must be where it is without one. With a
- * CPI that forgets its requests, what may exist twice is among the strays, and does not count.
+ * Returns the end of a scenario without random names: after a crash it must be the same as without one. With a CPI that
+ * forgets its requests, what may exist twice is among the strays, and does not count.
  */
 export function outcomeOf({ cpi, goesBack }: CrashScenario, view: View, kept: ReadonlySet<string>): object {
   const { world, remembered, problems } = view;
-  // Whoever goes back may take a way of his own: what counts is what the instances are.
+  // A scenario that goes back may take another path: only the state of the instances counts.
   if (goesBack !== undefined) return endState(world, remembered, kept);
   return {
     ...endState(world, remembered, kept),
@@ -22,7 +22,10 @@ export function outcomeOf({ cpi, goesBack }: CrashScenario, view: View, kept: Re
   };
 }
 
-/** What is not as it should be. Who goes back when his data is among the orphans already gets an empty disk. */
+/**
+ * Returns differences from the expected outcome. A scenario that goes back after its data was orphaned gets an empty
+ * disk.
+ */
 export function outcomeDifferences(
   { goesBack }: CrashScenario,
   found: object,

@@ -17,7 +17,10 @@ export const isSame = (a: PointId, b: PointId | undefined): boolean => a.name ==
 
 /** A point that was passed. */
 export interface Passed extends PointId {
-  /** Something was begun or done since the point before it. Without it, whoever dies here leaves what he leaves there. */
+  /**
+   * True if something was begun or done since the previous point. If not, a death here leaves the same state as one
+   * there.
+   */
   readonly anew: boolean;
 }
 
@@ -35,7 +38,7 @@ export interface CrashPoints {
   /** Transactions seen that may have changed something, those of timers too. */
   readonly transactions: () => number;
   readonly clients: (clients: SimClients) => SimClients;
-  /** What its timers write is no point: it comes at times of its own, and could not be found a second time. */
+  /** Wraps the clock. Writes of timers are no points: their moments vary, and could not be found a second time. */
   readonly clock: (clock: Clock) => Clock;
 }
 
@@ -56,9 +59,9 @@ export async function readWritingFunctions(connection: object): Promise<Readonly
 export interface PointsOptions {
   /** Called at each point, before anything else happens. */
   readonly reached: (point: PointId) => void;
-  /** Of the database, those that write. */
+  /** Functions of the database that write. */
   readonly functions: ReadonlySet<string>;
-  /** What it leaves beside the store and the world; it changes with them. */
+  /** Returns the state beside the store and the world; it changes with them. */
   readonly files?: (() => string) | undefined;
   /** Before and after all that it asks for. */
   readonly pause?: (() => Promise<void>) | undefined;

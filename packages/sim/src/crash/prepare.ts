@@ -15,12 +15,12 @@ export interface Prepared {
   readonly tasksBefore: number;
   readonly points: readonly Passed[];
   readonly steps: readonly BegunStep[];
-  /** How long the move took in a process of its own, its start included. */
+  /** Duration of the move in a separate process, its start included. */
   readonly tookMs: number;
   /** How its tasks end without a crash, in order. */
   readonly states: readonly string[];
   readonly outcome: object;
-  /** What the disks in use hold: no crash may change it. */
+  /** Content of the disks in use, which no crash may change. */
   readonly data: ReadonlySet<string>;
   /** The disks it is to delete. */
   readonly deletes: readonly string[];

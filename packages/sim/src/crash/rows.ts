@@ -3,7 +3,7 @@ import type pg from "pg";
 /** All that a database holds, as text: what one has taken, another with the same tables can be given. */
 export interface Rows {
   readonly tables: readonly string[];
-  /** Of each table: its rows as JSON; null: none. */
+  /** Rows of each table as JSON. Null if the table is empty. */
   readonly rows: readonly (string | null)[];
   /** The last number that each sequence has given. */
   readonly sequences: string;
@@ -32,7 +32,7 @@ export class RowKeeper {
     );
   }
 
-  /** What is committed. Whoever writes meanwhile is not waited for. */
+  /** Takes all committed rows. Does not wait for open transactions. */
   async take(): Promise<Rows> {
     const { rows } = await this.#client.query<Omit<Rows, "tables">>(this.#take);
     const [found] = rows;
@@ -51,7 +51,10 @@ select tablename as name from pg_tables where schemaname = 'public' and tablenam
 const SEQUENCES = `
 select json_object_agg(sequencename, last_value)::text from pg_sequences where schemaname = 'public'`;
 
-/** In a schema of its own: no Director knows of it. Triggers, those of foreign keys among them, have done their work before. */
+/**
+ * Uses a separate schema, unknown to Directors. Triggers, those of foreign keys among them, have done their work
+ * before.
+ */
 const GIVE = `
 create schema lab;
 create function lab.give(tables text[], contents text[], sequences text) returns void language plpgsql as $$

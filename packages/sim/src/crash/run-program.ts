@@ -73,7 +73,7 @@ export function runProgram(
   });
 }
 
-/** It says where it stops before it does. One that was killed meanwhile stands still, too. */
+/** Waits until a process stands still. It says where it stops before it does. A killed process stands still, too. */
 async function standsStill(pid: number): Promise<void> {
   for (;;) {
     const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => ") Z");

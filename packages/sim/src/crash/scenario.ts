@@ -5,7 +5,7 @@ import type { Remembered } from "../world/invariants.ts";
 import type { SimCpiOptions } from "../world/sim-cpi.ts";
 import type { SimWorld } from "../world/world.ts";
 
-/** What a scenario can look at before it says what comes next: ids are known only then. */
+/** State that a scenario can read before it chooses its next move: ids are known only then. */
 export interface View {
   readonly world: SimWorld;
   readonly remembered: Remembered;
@@ -16,13 +16,13 @@ export interface View {
     readonly version: string;
     readonly blobs: readonly string[];
   }[];
-  /** What the Director keeps of releases. */
+  /** Blobs of releases that the Director keeps. */
   readonly blobs: readonly string[];
   /** Packages that were compiled: each row there is. */
   readonly compiled: readonly { readonly name: string; readonly version: string; readonly blob: string }[];
   /** Variables that the Director generated: `name` as often as there are versions of it. */
   readonly variables: readonly string[];
-  /** The instance at this place of a group; fails when there is none. */
+  /** Returns the instance at this place of a group. Fails if there is no such instance. */
   instance(group: string, index?: number): InstanceRecord;
 }
 
@@ -43,7 +43,7 @@ export type Move =
   | { readonly configs: readonly NewConfig[] }
   | { readonly world: (view: View) => void | Promise<void> };
 
-/** As the API stores it. */
+/** Config in the form in which the API stores it. */
 export interface NewConfig {
   readonly type: "cloud" | "cpi";
   readonly name: string;
@@ -78,6 +78,9 @@ export interface CrashScenario {
   readonly daysLater?: number;
   /** Disks it is to delete, with what is on them. No other is ever deleted. */
   readonly deletes?: (view: View) => readonly string[];
-  /** What must hold at the end beside the invariants and being as without a crash. */
+  /**
+   * Returns violations of what must hold at the end, besides the invariants and the comparison with a run without a
+   * crash.
+   */
   readonly expects?: (view: View) => readonly string[];
 }

@@ -1,4 +1,4 @@
-/** What a statement does to a database, read from its words. */
+/** Effect of a statement on a database, read from its text. */
 export type Statement =
   | { readonly does: "begin" | "commit" | "rollback" | "read" | "lock" }
   | {
@@ -27,7 +27,7 @@ export const statementsIn = (
   functions: ReadonlySet<string> = new Set(),
 ): readonly Statement[] => tokensOf(query).map((tokens) => readStatement(tokens, functions));
 
-/** Of functions by name and body, those that write, by themselves or through another. */
+/** Returns the functions that write, directly or through another, from bodies by name. */
 export function writingFunctions(bodies: ReadonlyMap<string, string>): ReadonlySet<string> {
   const found = new Set<string>();
   const writes = (body: string) => tokensOf(body).some((tokens) => writesOf(tokens, found).length > 0);
@@ -38,7 +38,7 @@ export function writingFunctions(bodies: ReadonlyMap<string, string>): ReadonlyS
   }
 }
 
-/** Of each statement. */
+/** Splits a query into the tokens of each statement. */
 function tokensOf(query: string): readonly (readonly Token[])[] {
   const statements: Token[][] = [[]];
   for (const { groups = {} } of query.matchAll(TOKENS)) {

@@ -30,7 +30,7 @@ import { type SecondFault, strike } from "./second-fault.ts";
 export interface ChildRun {
   readonly jobs: readonly Job[];
   readonly cancels?: boolean | undefined;
-  /** Where it is held, so that somebody can look at what it would leave. It is killed at the last of them. */
+  /** Points at which it is held, so that its state can be copied. It is killed at the last of them. */
   readonly stopAt?: readonly PointId[] | undefined;
   readonly uneven?: string | undefined;
   readonly killAfterMs?: number | undefined;
@@ -132,7 +132,7 @@ export class Stage {
     return await this.#live(order, this.#clients(), systemClock);
   }
 
-  /** The same Director, which meets a fault. Nobody waits for what it waits for. */
+  /** Runs the same Director with a fault. Does not wait for a call that hangs. */
   async runStruck(order: Pick<ChildRun, "jobs" | "cancels">, second?: SecondFault): Promise<StruckLife> {
     let left: Moment | undefined;
     const struck = strike(this.#clients(), second, async () => {
@@ -189,7 +189,10 @@ export class Stage {
     }
   }
 
-  /** A Director of a process of its own, to its end or to its death. `held`: called while it stands still at a point. */
+  /**
+   * Runs a Director in a separate process, to its end or to its death. `held` is called while it stands still at a
+   * point.
+   */
   async runChild(
     { killAfterMs, ...order }: ChildRun,
     held: (point: PointId) => Promise<void> = () => Promise.resolve(),

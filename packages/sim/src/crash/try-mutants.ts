@@ -48,7 +48,9 @@ export async function tryMutants(
   return tried;
 }
 
-/** What is likely to show it comes first: without a crash, then near the step, in the scenarios with the fewest points. */
+/**
+ * Tries the most promising runs first: without a crash, then near the step, in the scenarios with the fewest points.
+ */
 async function notice(
   mutant: Mutant,
   prepared: readonly Prepared[],
@@ -57,7 +59,7 @@ async function notice(
   const through = prepared
     .filter(({ steps }) => steps.some(({ step }) => step === mutant.step))
     .sort((a, b) => a.points.length - b.points.length);
-  // Nobody settles anything, or misses an intent, unless there is a crash.
+  // Without a crash no step is settled and no intent is missed.
   if (mutant.part === "record" || mutant.part === "invalidate")
     for (const one of through.filter(({ scenario }) => scenario.goesBack === undefined)) {
       const [what] = await goWrong(lane, one, mutant);
@@ -135,7 +137,7 @@ function nearby({ steps, points }: Prepared, step: string): readonly PointId[] {
   const from = steps[first]?.at ?? 0;
   const next = steps.slice(first + 1).find((begun) => begun.step !== step);
   const near = points.slice(from, (next?.at ?? points.length) + 3).filter(({ anew }) => anew);
-  // Done, and nobody knows yet: most of what can go wrong does so there.
+  // Done, but not yet recorded: most of what can go wrong does so there.
   const likely = ({ name }: PointId) => /^after (cpi|agent)/.test(name);
   return [...near.filter(likely), ...near.filter((point) => !likely(point))];
 }

@@ -5,10 +5,13 @@ import type { Store } from "@slipway/director/store/open";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
 import { systemClock } from "@slipway/kernel/clock";
 
-/** What a monitor needs of the world. Its questions change nothing, and pass no points. */
+/** Parts of the world that a monitor needs. Its questions change nothing, and pass no points. */
 export type MonitorParts = Pick<HealthMonitorOptions, "agents" | "channel" | "clock" | "random" | "onError">;
 
-/** A minute is a quarter of a second. Whoever is there answers at once, however busy the machine is. */
+/**
+ * Limits of a scale in which a minute is a quarter of a second. Living agents answer at once, however busy the machine
+ * is.
+ */
 const LIMITS = { intervalMs: 120, silentMs: 240 };
 const LONGEST_MS = 120_000;
 

@@ -36,7 +36,7 @@ export interface SimDirectorOptions {
   readonly enableCpiResizeDisk?: boolean;
   readonly enableCpiUpdateDisk?: boolean;
   readonly enableSnapshots?: boolean;
-  /** Instances have names that agents are told of. */
+  /** True if instances have DNS names that agents receive. */
   readonly dns?: boolean;
   /** Undefined: those of the world. */
   readonly agents?: Agents | undefined;
@@ -53,7 +53,7 @@ export interface SimDirectorOptions {
   readonly operations?: Partial<Parameters<typeof assemble>[0]["options"]> | undefined;
   /** Undefined: one that costs nothing. */
   readonly renderer?: RenderPool | undefined;
-  /** Undefined: nobody listens. */
+  /** Undefined if there is no listener. */
   readonly tellMonitors?: Parameters<typeof assemble>[0]["tellMonitors"];
   readonly onError: (error: unknown) => void;
   /** Undefined: the Director keeps variables itself. */
@@ -64,7 +64,7 @@ export interface SimDirectorOptions {
   readonly journal?: (journal: Journal) => Journal;
 }
 
-/** What a CPI config may name: clouds of their own, in the same world. */
+/** CPI types that a CPI config may name: separate clouds in the same world. */
 export const SIM_TYPES = ["sim-a", "sim-b"] as const;
 
 const port = (command: string, call: (request: CpiRequest) => Promise<CpiResponse>): CpiPort => ({

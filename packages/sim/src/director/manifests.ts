@@ -30,7 +30,7 @@ export interface GroupSketch {
   readonly network?: string;
   /** Default: `z1`. */
   readonly azs?: readonly string[];
-  /** As they stand in a manifest. */
+  /** Jobs as written in a manifest. */
   readonly jobs?: readonly object[];
   readonly errand?: boolean;
   /** Earlier name of the group. */
@@ -52,7 +52,7 @@ export interface ManifestSketch {
   readonly inFlight?: number;
   /** VMs that compile are used for one package after the other. */
   readonly reuse?: boolean;
-  /** Every VM's env has two: one that is generated once, one that each deploy generates anew. */
+  /** Adds two variables to every VM's env: one that is generated once, and one that each deploy generates again. */
   readonly variables?: boolean;
   /** An authority, and a certificate with the name under which this link of type `http` is found. */
   readonly certificateFor?: string;

@@ -5,10 +5,10 @@ import { tarBytes } from "@slipway/kernel/tar/write";
 
 export interface JobSketch {
   readonly name: string;
-  /** What job.MF says beside the name. */
+  /** Contents of job.MF beside the name. */
   readonly spec: object;
   readonly monit: string;
-  /** By their path in the job. */
+  /** Templates by their path in the job. */
   readonly templates?: Readonly<Record<string, string>>;
 }
 

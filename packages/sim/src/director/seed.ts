@@ -7,7 +7,9 @@ import { CLOUD_CONFIG, REUSING_CLOUD_CONFIG } from "./manifests.ts";
 
 const STEMCELL = "stemcell-1" as StemcellCid;
 
-/** What every deployment of the drivers and benchmarks needs, in a world and in a store: a stemcell, two cloud configs. */
+/**
+ * Adds what every deployment of drivers and benchmarks needs to a world and a store: a stemcell and two cloud configs.
+ */
 export async function seed(world: SimWorld, db: Db): Promise<void> {
   seedWorld(world);
   await saveStemcell(db, {

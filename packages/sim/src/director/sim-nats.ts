@@ -12,7 +12,7 @@ export interface SimNats extends NatsAuthorities {
   trust(): SimTrust;
 }
 
-/** The bus of the world as its Director keeps it: told at every start, and whenever an authority takes over. */
+/** The bus of the world as its Director keeps it: set at every start, and whenever an authority takes over. */
 export async function openSimNats(db: Db, ask: AskSim): Promise<SimNats> {
   let state: AuthoritiesOfNats = { current: "" };
   const believed = () => [state.current, ...(state.next === undefined ? [] : [state.next])];
@@ -33,7 +33,7 @@ export async function openSimNats(db: Db, ask: AskSim): Promise<SimNats> {
 
 const BEAT_MS = 20;
 
-/** What agents on the bus say by themselves, from the moment that somebody listens until `signal`. */
+/** Returns the heartbeats of agents on the bus, from the first listener until `signal`. */
 export function simChannel(ask: AskSim, clock: Clock, signal: AbortSignal): Channel {
   const hear = async (take: (subject: string, data: Uint8Array) => void): Promise<void> => {
     while (!signal.aborted) {

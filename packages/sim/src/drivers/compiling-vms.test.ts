@@ -22,7 +22,7 @@ const VARIABLES = ["zone", "key", "disk", "net"]
   .map((name) => `- {name: /${name}, type: password, options: {length: 5}}`)
   .join("\n");
 
-/** Of a deploy by this cloud config: what the VMs that compile were made of. */
+/** Deploys with this cloud config and returns the properties of the VMs that compiled. */
 async function compiling(cloud: string, variables = ""): Promise<Ended & { readonly made: readonly Made[] }> {
   const saved = await saveConfig(stage.bench.db, { type: "cloud", name: "other", content: cloud });
   const deploy = task([{ name: "web", instances: 1, jobs: [web()] }]);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 beforeEach(() => bench.rewind());
 
-/** What the CLI reads of a setup for the only instance of a group. */
+/** Sets up ssh for the only instance of a group and returns the answer for the CLI. */
 async function answered(operations: RunOptions["operations"]): Promise<Record<string, unknown>> {
   const [scenario] = SSH;
   if (scenario === undefined || !("task" in scenario.move) || typeof scenario.move.task === "function")
@@ -25,7 +25,7 @@ async function answered(operations: RunOptions["operations"]): Promise<Record<st
   return answer;
 }
 
-it("who comes by ssh is told of the gateway that is configured, and of none otherwise", async () => {
+it("an answer to ssh has the configured gateway, and no gateway otherwise", async () => {
   const told = await answered({ sshGateway: { host: "jump.example", user: "vcap" } });
   expect(told).toMatchObject({ status: "success", gateway_host: "jump.example", gateway_user: "vcap" });
   const plain = await answered(undefined);
@@ -49,7 +49,7 @@ it("networks need a gateway, unless the Director is to ignore that: VMs then hav
   expect(await bench.broken()).toEqual([]);
 });
 
-it("VMs have passwords of their own that nobody knows, where the Director is to give them, and none was given", async () => {
+it("VMs get random passwords if the Director is to generate them and the manifest has no password", async () => {
   const recreate = deployTask(small, { recreate: true });
   const passwords = async (settings: RunOptions["settings"]) => {
     const { state, calls } = await bench.run(recreate, { seed: "passwords", settings });

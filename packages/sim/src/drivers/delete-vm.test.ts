@@ -34,14 +34,14 @@ const vmOfDb = async () => {
 };
 
 describe("delete-vm, in upstream's words", () => {
-  it("of one that is there says that it is deleted", async () => {
+  it("reports that an existing VM is deleted", async () => {
     const cid = await vmOfDb();
     expect(await deleted(cid)).toContain(`VM ${cid} is successfully deleted`);
     expect(bench.world.vms.has(cid)).toBe(false);
     expect(await vmOfDb()).toBe("");
   });
 
-  it("of one that is gone says so, whether it is recorded or not, and forgets it", async () => {
+  it("reports that a missing VM does not exist, recorded or not, and forgets it", async () => {
     const cid = await vmOfDb();
     for (const one of [cid, "vm-nobody-has"]) {
       const said = await deleted(one, NOT_FOUND);

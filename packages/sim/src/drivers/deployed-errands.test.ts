@@ -87,7 +87,7 @@ describe("a deploy of an errand group", () => {
     expect(ended.message).toContain("/nowhere");
   });
 
-  it("that fails leaves the instances of errands as they are", async () => {
+  it("leaves the instances of errands as they are if it fails", async () => {
     await done(deploy(tests()));
     const [before] = await recorded();
     expect((await bench.run(deploy(tests({}, "((nowhere))")), { seed: "fails" })).state).toBe("error");
@@ -116,7 +116,7 @@ describe("a deploy of an errand group", () => {
 });
 
 describe("an errand that has run", () => {
-  it("is missed by nobody", async () => {
+  it("is not reported as missing", async () => {
     await done(deploy(tests()));
     await done(run());
     expect(await watchedInstances(bench.db)).toMatchObject([
@@ -127,7 +127,7 @@ describe("an errand that has run", () => {
     expect(await listProblems(bench.db, "shop")).toEqual([]);
   });
 
-  it("whose VM was kept has no VM and is started after stop --hard, and runs again", async () => {
+  it("has no VM and is started after stop --hard of its kept VM, and runs again", async () => {
     await done(deploy(tests()));
     await done(run({ keep_alive: true }));
     const { params } = taskOf("update_deployment", {

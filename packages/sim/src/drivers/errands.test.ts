@@ -99,7 +99,7 @@ describe("an errand", () => {
     expect([allowed.state, await groups(allowed)]).toEqual(["done", ["app", "app"]]);
   });
 
-  it("of a group runs its first job, and asks nothing of the other groups", async () => {
+  it("runs the first job of a group by its name, and asks nothing of the other groups", async () => {
     const ended = await done(errand("tests"));
     expect(await groups(ended)).toEqual(["tests"]);
     const told = ended.calls.filter(({ method }) =>
@@ -122,7 +122,7 @@ describe("an errand", () => {
     expect(await groups(await done(errand("web", { instances })))).toEqual(ran);
   });
 
-  it("keeps its VM if it is told to; a deploy leaves it, and another run uses it", async () => {
+  it("keeps its VM if the operator asks for that; a deploy leaves it, and another run uses it", async () => {
     await done(errand("tests", { keep_alive: true }));
     expect(bench.world.vms.size).toBe(4);
     await deployed();
@@ -132,7 +132,7 @@ describe("an errand", () => {
     expect(bench.world.vms.size).toBe(3);
   });
 
-  it("that is to run when something changed runs once, and again after a change", async () => {
+  it("runs once with --when-changed, and again after a change", async () => {
     const when = { when_changed: true };
     expect(await lines(await done(errand("tests", when)))).toHaveLength(1);
     const skipped = await done(errand("tests", when));
@@ -156,7 +156,7 @@ describe("an errand", () => {
     expect(ended.changing).toEqual([]);
   });
 
-  it("that an agent refuses fails its task, and its VM goes all the same", async () => {
+  it("fails its task if an agent refuses it, and its VM is deleted all the same", async () => {
     const ended = await bench.run(errand("tests"), {
       seed: "refuses",
       interference: {
@@ -168,7 +168,7 @@ describe("an errand", () => {
     expect(bench.world.vms.size).toBe(3);
   });
 
-  it("that is cancelled leaves no VM behind", async () => {
+  it("leaves no VM behind if it is canceled", async () => {
     let cancel = () => Promise.resolve(false);
     const ended = await bench.run(errand("tests"), {
       seed: "cancelled",

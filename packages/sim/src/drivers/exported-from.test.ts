@@ -40,7 +40,7 @@ describe("a release with exported_from", () => {
     expect([...stage.bench.world.vms.values()]).toEqual([back]);
   });
 
-  it("that is not compiled for it is refused with its packages, though it has their sources; nothing changes", async () => {
+  it("is refused with its packages if it is not compiled for that stemcell, even with sources; nothing changes", async () => {
     const { state, message, changing } = await run(deploy("1.1", "1.0"));
     expect([state, changing]).toEqual(["error", []]);
     expect(message).toMatch(
@@ -49,7 +49,7 @@ describe("a release with exported_from", () => {
     expect(stage.bench.world.compilations).toHaveLength(2);
   });
 
-  it("of another line than the group's stemcell is refused at its place", async () => {
+  it("is refused in its instance group if the group's stemcell is of another line", async () => {
     const { state, message } = await run(deploy("1.1", "2.1"));
     expect(state).toBe("error");
     expect(message).toContain(

@@ -65,7 +65,7 @@ function casesOf(calls: readonly OutsideCall[], { name }: Scenario): readonly Ca
 const sampled = (cases: readonly Case[], { name }: Scenario) =>
   all ? cases : sampleOf(`failing ${name}`, cases, SAMPLE);
 
-/** What did not hold, each with the case. */
+/** Runs a case and returns its violations, each with the case. */
 async function struck(
   bench: Bench,
   scenario: Scenario,
@@ -83,7 +83,7 @@ async function struck(
   const first = await bench.run(scenario.task, { interference, seed: `${seed} ${where} 1` });
   const hit = strikes.hit();
   if (hit === undefined) return [`${where}: was never reached`];
-  // An agent that is told to shut down need not answer.
+  // An agent that is asked to shut down need not answer.
   const harmless = hit.method === "shutdown" && fault !== "exception";
   if (!harmless) {
     if (first.state !== "error") note("the task", [`ended as ${first.state}`]);

@@ -2,7 +2,7 @@ import { CpiLost } from "@slipway/engine/clouds/cloud";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { Interference, OutsideCall } from "./outside.ts";
 
-/** What can go wrong with one call. */
+/** Faults of a single call. */
 export type Fault =
   /** The CPI answers with an error and has done nothing. */
   | "refused"

@@ -41,13 +41,13 @@ describe("a package that cannot be compiled", () => {
     expect(count(await converges(DEPLOY), "compile_package")).toBe(1);
   });
 
-  it("because it never ends: a cancel ends it, with its VM", async () => {
+  it("is canceled together with its VM if it never ends", async () => {
     const { state } = await run(DEPLOY, cancelledAt("compile_package"));
     expect([state, stage.bench.world.vms.size, await whole()]).toEqual(["cancelled", 0, []]);
     await converges(DEPLOY);
   });
 
-  it("because it never ends: after a day it is given up", async () => {
+  it("is given up after a day if it never ends", async () => {
     const clock = hurriedClock();
     const { state, message } = await run(DEPLOY, {
       interference: onAsk("compile_package", () => never()),
@@ -59,7 +59,7 @@ describe("a package that cannot be compiled", () => {
     await converges(DEPLOY);
   });
 
-  it("because its VM dies: that is gone, too", async () => {
+  it("fails the deploy and leaves no VM if its VM dies", async () => {
     const { state, message } = await run(DEPLOY, {
       interference: onAsk("compile_package", () => Promise.resolve({ silent: "no route" })),
     });
@@ -69,7 +69,7 @@ describe("a package that cannot be compiled", () => {
     await converges(DEPLOY);
   });
 
-  it("because there is no space for what came of it", async () => {
+  it("fails the deploy if there is no space for the compiled package", async () => {
     const { state, message } = await run(DEPLOY, {
       blobs: (blobs) => ({ ...blobs, put: () => Promise.reject(NoSpaceForBlobs({ dir: "/state/blobs" })) }),
     });
@@ -81,7 +81,7 @@ describe("a package that cannot be compiled", () => {
 });
 
 describe("templates that cannot be rendered", () => {
-  it("are told all at once, and nothing is changed", async () => {
+  it("are reported all at once, and nothing is changed", async () => {
     await converges(DEPLOY);
     await upload(shopRelease({ version: "2", web: "broken: no port", client: "broken: no web" }));
     const groups = [
@@ -178,7 +178,7 @@ describe("a blob that is damaged", () => {
     ["jobs", "web", /the archive of job 'web' is damaged .* digest is sha256:[0-9a-f]{64}, not sha256:/],
     ["packages", "lib", /of 'lib' is damaged .* digest is sha256:[0-9a-f]{64}, not sha256:/],
   ] as const)(
-    "of %s is told with its digest; the release uploaded with --fix mends it",
+    "fails the deploy with its digest in %s; uploading the release with --fix mends it",
     async (table, name, words) => {
       await damage(await blobOf(table, name));
       const { state, message } = await run(DEPLOY);
@@ -191,7 +191,7 @@ describe("a blob that is damaged", () => {
     },
   );
 
-  it("of a compiled package is told before an agent has it; --fix has it compiled again", async () => {
+  it("is reported before an agent gets the compiled package; --fix has it compiled again", async () => {
     await converges(DEPLOY);
     await damage(await blobOf("compiled_packages", "server"));
     const { state, message } = await run(stateTask("recreate"));
@@ -202,7 +202,7 @@ describe("a blob that is damaged", () => {
     expect(count(await converges(DEPLOY), "compile_package")).toBe(2);
   });
 
-  it("on its way from an agent is not kept", async () => {
+  it("is not kept if it was damaged on its way from an agent", async () => {
     const before = await stage.bench.blobs();
     const { state, message } = await run(DEPLOY, {
       interference: onAsk("get_blob", () =>
@@ -216,7 +216,7 @@ describe("a blob that is damaged", () => {
     await converges(DEPLOY);
   });
 
-  it("on its way to an agent is refused there", async () => {
+  it("is refused by an agent if it was damaged on its way there", async () => {
     let sent = 0;
     const { state, message } = await run(DEPLOY, {
       interference: onAsk("put_blob", (call, carryOut) => {

@@ -94,14 +94,14 @@ describe("ids of links", () => {
     expect(await links()).toEqual(linked);
   });
 
-  it("of providers and consumers stay the same when the release changes the type", async () => {
+  it("stay the same for providers and consumers when the release changes the type", async () => {
     const [before, consuming] = [await providers(), await consumers()];
     await run(deployTask(shop({ version: "2" })), "type");
     expect(await providers()).toEqual(before.map((one) => ({ ...one, type: "postgres" })));
     expect(await consumers()).toEqual(consuming.map((one) => ({ ...one, type: "postgres" })));
   });
 
-  it("of providers stay the same when their instance group is renamed", async () => {
+  it("stay the same for providers when their instance group is renamed", async () => {
     const before = await providers();
     await run(deployTask(shop({ group: "data", migratedFrom: "db" })), "renamed");
     expect(await providers()).toEqual(before.map((one) => ({ ...one, group_name: "data" })));

@@ -45,7 +45,7 @@ const state = (more: object) =>
     method === "get_state" ? { value: { job_state: "running", networks: {}, ...more } } : undefined,
   );
 
-describe("an agent that does not know add_persistent_disk is told of its disk by what it knows", () => {
+describe("an agent without add_persistent_disk gets its disk by messages it knows", () => {
   const told = (calls: Awaited<ReturnType<Bench["run"]>>["calls"]) =>
     calls.flatMap(({ peer, method }) =>
       peer === "agent" && /persistent_disk|mount_disk|settings/.test(method) ? [method] : [],
@@ -154,7 +154,7 @@ describe("a CPI whose attach_disk says where no disk is", () => {
     return instance?.disks.map(({ hint }) => hint);
   };
 
-  it("is asked again by the next deploy, once it is mended: for a first disk", async () => {
+  it("is asked again by the next deploy for a first disk, once it is mended", async () => {
     const bad = await bench.run(DEPLOY, { interference: wrong, seed: "bad" });
     expect(bad.message).toMatch(/no \/nowhere/);
     expect(await hints()).toEqual([{ path: "/nowhere" }]);
@@ -168,7 +168,7 @@ describe("a CPI whose attach_disk says where no disk is", () => {
     await converges();
   });
 
-  it("and for one that has data, on a new VM", async () => {
+  it("is asked again for a disk with data on a new VM, once it is mended", async () => {
     await bench.run(DEPLOY, { seed: "first" });
     const options = { ...(DEPLOY.params.options as object), recreate: true };
     const recreate = { ...DEPLOY, params: { ...DEPLOY.params, options } };
@@ -236,7 +236,7 @@ describe("a VM that the cloud could not make", () => {
     return { interference, ids };
   };
 
-  it("is tried five times, each with a request id and an agent of its own, then the deploy fails", async () => {
+  it("is tried five times, each with a new request id and agent, then the deploy fails", async () => {
     const { interference, ids } = refusing(99, true);
     const { state: ended, message } = await bench.run(DEPLOY, { interference, seed: "bad" });
     expect(ended).toBe("error");
@@ -248,7 +248,7 @@ describe("a VM that the cloud could not make", () => {
     await converges();
   });
 
-  it("and when the fifth try succeeds, the deploy goes on", async () => {
+  it("is made if the fifth try succeeds, and the deploy goes on", async () => {
     const { interference, ids } = refusing(4, true);
     const { state: ended } = await bench.run(DEPLOY, { interference, seed: "bad" });
     expect([ended, ids().length]).toEqual(["done", 5]);
@@ -289,7 +289,7 @@ describe("a disk the CPI cannot resize", () => {
 });
 
 describe("an agent that answers, and does not do what a deletion asks of it", () => {
-  /** As an agent whose monit refuses it. */
+  /** Makes an agent whose monit refuses a message. */
   const refuses = (refused: string) =>
     agent((method) =>
       method === refused ? { exception: "Action Failed get_task: 403 Forbidden" } : undefined,

@@ -44,8 +44,8 @@ const OF_SHOP = "update deployment for 'shop' against Director 'sim-director'";
 const BEGIN = { ...common, title: "director - begin update deployment", summary: `Begin ${OF_SHOP}` };
 const FINISH = { ...common, title: "director - finish update deployment", summary: `Finish ${OF_SHOP}` };
 
-describe("health monitors are told, as upstream tells them,", () => {
-  it("when a deploy begins and when it has finished, and of nothing else", async () => {
+describe("health monitors", () => {
+  it("get upstream's alerts when a deploy begins and ends, and no others", async () => {
     const { alerts } = await told(deployTask(small, { recreate: true }));
     expect(alerts).toEqual([BEGIN, FINISH]);
     expect(new Set(alerts.map(({ id }) => id)).size).toBe(2);
@@ -53,7 +53,7 @@ describe("health monitors are told, as upstream tells them,", () => {
     expect((await told(taskOf("vms", { format: "full" }))).alerts).toEqual([]);
   });
 
-  it("when it fails, with the error", async () => {
+  it("get an alert with the error when a deploy fails", async () => {
     const { alerts, ended } = await told(deployTask(small, { recreate: true }), {
       interference: refusing("delete_vm"),
     });
@@ -71,12 +71,12 @@ describe("health monitors are told, as upstream tells them,", () => {
     ]);
   });
 
-  it("not of a dry run", async () => {
+  it("get no alert of a dry run", async () => {
     const { alerts, ended } = await told(deployTask(small, { dry_run: true, recreate: true }));
     expect({ state: ended.state, alerts }).toEqual({ state: "done", alerts: [] });
   });
 
-  it("of a single instance, by what is done to it", async () => {
+  it("get alerts about a single instance, named by its action", async () => {
     const [{ group, uuid } = { group: "", uuid: "" }] = (await bench.remembered()).instances;
     const { alerts, ended } = await told(
       taskOf("update_instance", {
@@ -92,7 +92,7 @@ describe("health monitors are told, as upstream tells them,", () => {
     ]);
   });
 
-  it("of a snapshot that the cloud refuses", async () => {
+  it("get an alert about a snapshot that the cloud refuses", async () => {
     const { alerts } = await told(taskOf("snapshot_deployment", { deployment: "shop" }), {
       interference: refusing("snapshot_disk"),
     });

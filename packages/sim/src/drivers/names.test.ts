@@ -26,7 +26,7 @@ interface Records {
 
 const agents = () => [...bench.world.vms.values()].map(({ agent, agentId }) => ({ ...agent, agentId }));
 const versions = () => agents().map(({ dns }) => dns?.version ?? 0);
-/** What all agents know, if they know the same. */
+/** Returns the records of all agents, which must be the same. */
 function known(): Records {
   const texts = new Set(agents().map(({ dns }) => dns?.text ?? ""));
   expect(texts.size).toBe(1);
@@ -54,12 +54,12 @@ describe("the names of instances", () => {
     expect(await bench.broken()).toEqual([]);
   });
 
-  it("are not told again when nothing changed", async () => {
+  it("are not sent again when nothing changed", async () => {
     const { calls } = await run(deployTask(shop(web(2))), "same");
     expect(told(calls)).toEqual([]);
   });
 
-  it("of new instances are known to all before any of their jobs is started", async () => {
+  it("reach all agents before a job of a new instance is started", async () => {
     const before = new Set(agents().map(({ agentId }) => agentId));
     const { calls } = await run(deployTask(shop(web(4))), "more");
     expect([...known().records].sort()).toEqual(namesOf(await instances()).sort());
@@ -70,7 +70,7 @@ describe("the names of instances", () => {
     }
   });
 
-  it("are brought to a VM that is made anew before its jobs start, and stay the same", async () => {
+  it("are brought to a recreated VM before its jobs start, and stay the same", async () => {
     const before = known();
     const { calls } = await run(deployTask(shop(web(2)), { recreate: true }), "recreate");
     const after = known();
@@ -82,12 +82,12 @@ describe("the names of instances", () => {
     }
   });
 
-  it("of instances that are gone are forgotten by all", async () => {
+  it("are forgotten by all when instances are gone", async () => {
     await run(deployTask(shop(web(1))), "fewer");
     expect(known().records).toEqual(namesOf(await instances()));
   });
 
-  it("of a deployment that is gone are forgotten by the others", async () => {
+  it("are forgotten by other deployments when a deployment is gone", async () => {
     await run(deployTask({ name: "other", groups: [web(1)] }), "other");
     expect(known().records).toHaveLength(3);
     await run(deleteTask(), "delete");
@@ -103,7 +103,7 @@ describe("the names of instances", () => {
     expect(numbers()).toEqual(expect.arrayContaining(before));
   });
 
-  it("are told later to an agent that does not take them: the deploy does not fail", async () => {
+  it("are sent later to an agent that refuses them: the deploy does not fail", async () => {
     const [deaf] = agents();
     const refuses: Interference = {
       ask: (call, carryOut) =>
@@ -120,7 +120,7 @@ describe("the names of instances", () => {
     expect(new Set(versions()).size).toBe(1);
   });
 
-  it("are not told over and over to an agent that knows nothing of them", async () => {
+  it("are not sent over and over to an agent that does not know the message", async () => {
     const [old] = agents();
     const unaware: Interference = {
       ask: (call, carryOut) =>
@@ -133,7 +133,7 @@ describe("the names of instances", () => {
     expect(told(calls)).toEqual([]);
   });
 
-  it("are told also of what a failed deploy has made", async () => {
+  it("are sent for instances that a failed deploy has made", async () => {
     const fails: Interference = {
       ask: (call, carryOut) =>
         call.peer === "agent" && call.method === "start"
@@ -203,7 +203,7 @@ describe("links", () => {
       .where("d.name", "=", deployment)
       .execute();
 
-  it("that a deployment shares are there for others once it is deployed, and stay the same while they do", async () => {
+  it("are shared with other deployments once their own is deployed, and stay the same as long as it is", async () => {
     const early = await bench.run(deployTask(front), { seed: "early" });
     expect(early.message).toContain("the deployment does not exist");
     await run(deployTask(data), "data");
@@ -217,7 +217,7 @@ describe("links", () => {
     expect(await linksOf("shop")).toEqual(first);
   });
 
-  it("go with their deployment; who consumed them keeps what it was told", async () => {
+  it("go with their deployment; consumers keep the content they have", async () => {
     await run(deployTask(data), "data");
     await run(deployTask(front), "front");
     await run({ ...deleteTask(), deployment: "data" }, "delete");
@@ -226,7 +226,7 @@ describe("links", () => {
     expect(message).toContain("the deployment does not exist");
   });
 
-  it("have groups of their own in DNS, which their instances and aliases name", async () => {
+  it("have their own groups in DNS, which their instances and aliases name", async () => {
     await run(
       deployTask({ name: "data", releases, groups: [db({ aliases: [{ domain: "db.internal" }] })] }),
       "aliased",
@@ -237,7 +237,7 @@ describe("links", () => {
     expect(known().aliases).toMatchObject({ "db.internal": [{ root_domain: "bosh", group_id: groups[1] }] });
   });
 
-  it("that no job offers any more have no group", async () => {
+  it("have no group once no job offers them", async () => {
     await run(deployTask(data), "data");
     expect(known().record_infos[0]?.[3]).toHaveLength(2);
     await run(deployTask({ name: "data", releases, groups: [{ name: "db", instances: 1 }] }), "without");

@@ -13,7 +13,7 @@ export type OutsideCall =
       readonly args: readonly unknown[];
     };
 
-/** What becomes of a call. `carryOut` does it in the world; undefined: it goes its usual way. */
+/** Changes the outcome of a call. `carryOut` does it in the world; undefined lets the call pass. */
 export interface Interference {
   cpi?(call: OutsideCall, carryOut: () => Promise<CpiResponse>): Promise<CpiResponse> | undefined;
   ask?(call: OutsideCall, carryOut: () => Promise<SimAnswer>): Promise<SimAnswer> | undefined;
@@ -22,7 +22,7 @@ export interface Interference {
 export interface WatchedClients {
   readonly clients: SimClients;
   readonly calls: readonly OutsideCall[];
-  /** Those that change something outside. */
+  /** Returns the calls that change something outside. */
   readonly changing: () => readonly string[];
 }
 

@@ -15,7 +15,7 @@ const TOLD = ["put_blob", "prepare", "drain", "stop", "apply", "start"];
 const agentCalls = ({ calls }: Ended): readonly Extract<OutsideCall, { readonly peer: "agent" }>[] =>
   calls.flatMap((call) => (call.peer === "agent" ? [call] : []));
 
-/** What the agent that runs `web` in the end was told. */
+/** Returns the messages to the agent that runs `web` in the end. */
 async function told(ended: Ended): Promise<readonly string[]> {
   const { instances } = await stage.bench.remembered();
   const agents = instances.flatMap(({ vms }) => vms.map(({ agentId }) => String(agentId)));
@@ -85,7 +85,7 @@ describe("an agent prepares an update", () => {
     ]);
   });
 
-  it("is not told to prepare when its VM is replaced", async () => {
+  it("is not asked to prepare when its VM is replaced", async () => {
     await done(shop());
     const ended = await done(shop("big"));
     expect(ended.calls.map(({ method }) => method)).not.toContain("prepare");

@@ -9,7 +9,7 @@ describe("a disk", () => {
     ["reattach_disk", true],
     ["reattach_disk_and_reboot", false],
     ["reattach_disk_and_reboot", true],
-  ] as const)("that is not mounted is brought back by %s (detached too: %s)", async (name, detached) => {
+  ] as const)("is mounted again by %s (detached too: %s)", async (name, detached) => {
     const { vm, disk } = await db();
     const real = stage.bench.world.vms.get(vm.cid);
     if (real) real.agent.store = null;
@@ -21,7 +21,7 @@ describe("a disk", () => {
     expect(await scan()).toEqual([]);
   });
 
-  it("that is gone from the cloud can be forgotten, and the next deploy makes another", async () => {
+  it("can be forgotten if it is gone from the cloud, and the next deploy makes another", async () => {
     const { vm, disk } = await db();
     stage.bench.world.disks.delete(disk.cid);
     const real = stage.bench.world.vms.get(vm.cid);
@@ -39,7 +39,7 @@ describe("a disk", () => {
     expect(await stage.bench.broken()).toEqual([]);
   });
 
-  it("that is there again when it is to be forgotten stays", async () => {
+  it("stays if it is back when it is to be forgotten", async () => {
     const { disk } = await db();
     const there = stage.bench.world.disks.get(disk.cid);
     if (there === undefined) throw new Error("bug: no disk");
@@ -51,7 +51,7 @@ describe("a disk", () => {
     expect(await whole()).toEqual([]);
   });
 
-  it("that is inactive goes to the orphans, never away", async () => {
+  it("is orphaned and never deleted if it is inactive", async () => {
     await addInactive("disk-left");
     expect(await scan()).toEqual(["inactive_disk db/0"]);
     await applied("delete_disk");
@@ -61,7 +61,7 @@ describe("a disk", () => {
     expect(await whole()).toEqual([]);
   });
 
-  it("that is inactive cannot take the place of the active one, but an empty one", async () => {
+  it("cannot replace the active disk if it is inactive, but can fill an empty place", async () => {
     await addInactive("disk-left");
     await scan();
     const { state, message } = await apply("activate_disk");

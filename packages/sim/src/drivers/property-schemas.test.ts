@@ -18,7 +18,7 @@ const deploy = (properties?: Parameters<typeof web>[0]) =>
   task([{ name: "web", instances: 2, jobs: [web(properties)] }]);
 
 describe("a job with a properties_schema.json", () => {
-  it("is deployed with properties that fit; others are told all at once, without their values, and nothing changes", async () => {
+  it("is deployed with valid properties; invalid ones are all reported without values, and nothing changes", async () => {
     const properties = { port: { type: "integer", maximum: 65535 }, password: { maxLength: 3 } };
     await upload(withSchema("2", { properties }));
     await converges(deploy({ port: 80, password: "abc" }));
@@ -46,7 +46,7 @@ describe("a job with a properties_schema.json", () => {
     expect(message).toContain("string length at `/password` is less than: 20");
   });
 
-  it("of another draft is refused when it is deployed", async () => {
+  it("is refused in a deploy if its schema is of another draft", async () => {
     await upload(withSchema("2", { $schema: "http://json-schema.org/draft-07/schema#" }));
     const { message } = await run(deploy());
     expect(message).toContain(

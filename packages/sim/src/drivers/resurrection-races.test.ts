@@ -7,7 +7,7 @@ import { DEPLOY, problemsStage, SHOP } from "./testing/problems-stage.ts";
 
 const { stage, task, run, db, whole, lose } = problemsStage();
 
-/** What somebody else may do to the deployment meanwhile. `leaves`: what is there when it has come to its end last. */
+/** Operations that may run meanwhile. `leaves` is what is there if the operation ends last. */
 const OTHERS: Readonly<
   Record<string, { readonly task: () => Promise<NewTask>; readonly leaves: "all" | "no VM" | "nothing" }>
 > = {
@@ -42,7 +42,7 @@ interface Race {
   /** The call of the first one at which the second is queued, and the one from which an agent is there again. */
   readonly atCall: number;
   readonly backAt: number;
-  /** Whether the first is cancelled when the second comes. */
+  /** True if the first is canceled when the second comes. */
   readonly cancelled: boolean;
 }
 
@@ -87,7 +87,7 @@ async function harmed({ harm, backAt }: Race): Promise<Interference> {
 const vmsOfDb = async () =>
   (await stage.bench.remembered()).instances.filter(({ group }) => group === "db").flatMap(({ vms }) => vms);
 
-/** Who does not get the lock in time says so; and what another has done meanwhile may be said. */
+/** Errors that are expected: no lock in time, or changes made by the other operation meanwhile. */
 const EXPECTED =
   /Failed to acquire lock|is locked|does not answer|not responding|no longer|does not exist|not found|Timed out|hangs|cancelled|has no VM|it was asked in vain/;
 
@@ -109,7 +109,7 @@ describe(`a resurrection beside something else, at any moment of either (seed ${
       ...(race.cancelled && { onQueued: (id, director) => void director.cancel(id) }),
     });
     // Whatever became of them: no second VM, no disk lost or attached twice, and each has come to an end.
-    // A VM that was lost may still be recorded, if nobody came to look.
+    // A VM that was lost may still be recorded, if no task has looked.
     expect((await stage.bench.broken()).filter((one) => !one.includes(vm.cid))).toEqual([]);
     expect(stage.bench.lost()).toEqual([]);
     expect(ended).toHaveLength(2);
@@ -119,7 +119,7 @@ describe(`a resurrection beside something else, at any moment of either (seed ${
 
     const last = ended[race.first === "it" ? 1 : 0];
     if (leaves === "no VM" && last?.state === "done") {
-      // Somebody wants it to have none: no resurrection gives it one, whenever it comes.
+      // The operator wants it to have no VM: no resurrection gives it one, whenever it comes.
       expect((await run(task("cck_scan_and_fix", { instances: [instance.uuid] }))).changing).toEqual([]);
       expect(await vmsOfDb()).toEqual([]);
       return;

@@ -54,7 +54,7 @@ describe("a resurrection of a VM that is gone", () => {
       expect(await vmsOfDb()).toEqual([]);
       return;
     }
-    // Whoever came last, a further resurrection finds what is left to do, and then nothing.
+    // In any order, a further resurrection finds what is left to do, and then nothing.
     expect((await run(resurrection)).state).toBe("done");
     expect(await whole()).toEqual([]);
     expect((await run(resurrection)).changing).toEqual([]);
@@ -82,7 +82,7 @@ describe("a resurrection that fails half-way", () => {
     expect(await stage.bench.db.selectFrom("resurrections").selectAll().execute()).toEqual([]);
   });
 
-  it("of an update that failed is the deploy's to finish, as long as its VM answers", async () => {
+  it("leaves a failed update to the next deploy, as long as its VM answers", async () => {
     const { instance } = await db();
     await stage.bench.db
       .updateTable("instances")
@@ -105,14 +105,14 @@ describe("a VM whose agent cannot be asked", () => {
         : carryOut(),
   });
 
-  it("for its certificate is not replaced while the cloud has it", async () => {
+  it("is not replaced because of its certificate while the cloud has it", async () => {
     const { vm } = await db();
     const { state, changing } = await run(await heal(), untrusted(vm.agentId));
     expect({ state, changing }).toEqual({ state: "done", changing: [] });
     expect((await db()).vm.cid).toBe(vm.cid);
   });
 
-  it("for its certificate is replaced when the cloud does not have it: somebody else is at its address", async () => {
+  it("is replaced if its certificate is wrong and the cloud lacks it: another VM has its address", async () => {
     const { vm } = await db();
     lose(vm.cid);
     expect((await run(await heal(), untrusted(vm.agentId))).state).toBe("done");
@@ -120,7 +120,7 @@ describe("a VM whose agent cannot be asked", () => {
     expect(await whole()).toEqual([]);
   });
 
-  it("because it is silent is replaced, unless it answers again when the task looks", async () => {
+  it("is replaced if it is silent, unless it answers again when the task looks", async () => {
     const { vm } = await db();
     expect((await run(await heal())).changing).toEqual([]);
     expect((await run(await heal(), deaf(vm.agentId))).state).toBe("done");
@@ -130,7 +130,7 @@ describe("a VM whose agent cannot be asked", () => {
 });
 
 describe("a new VM whose agent never answers", () => {
-  it("is told of with what is known: whether the cloud has it, where the agent should be, until when its certificate lasts, and what it said last", async () => {
+  it("is reported with its state in the cloud, the address and certificate of its agent, and its log", async () => {
     const { vm } = await db();
     lose(vm.cid);
     const { message } = await run(await heal(), {

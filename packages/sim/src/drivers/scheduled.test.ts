@@ -25,7 +25,7 @@ afterAll(() => bench.close());
 const changesOf = (calls: readonly OutsideCall[], peer: OutsideCall["peer"], method: string) =>
   calls.filter((call) => call.peer === peer && call.method === method);
 
-/** Of deletions that have ended. */
+/** Returns the events of completed VM deletions. */
 const deletedEvents = async (taskId: number) =>
   (
     await bench.db

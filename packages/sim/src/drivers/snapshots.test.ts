@@ -60,7 +60,7 @@ describe("snapshots", () => {
     expect(await known()).toHaveLength(1);
   });
 
-  it("that the cloud refuses are counted, and one it cannot take is none", async () => {
+  it("count as failures if the cloud refuses them, and not if it does not implement them", async () => {
     const refused = await take(refusing("Bosh::Clouds::CloudError"));
     expect(refused.result).toBe("snapshots of deployment 'shop' created, with 1 failure(s)");
     const unable = await take(refusing("Bosh::Clouds::NotImplemented"));

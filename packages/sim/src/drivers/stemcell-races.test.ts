@@ -48,7 +48,7 @@ describe("a stemcell that is deleted", () => {
   it.each([
     ["delete-stemcell", deletion],
     ["clean-up --all", cleanUp],
-  ])("by %s needs an upload again, also for a CPI that skipped it", async (_, task) => {
+  ])("needs an upload again after %s, also for a CPI that skipped it", async (_, task) => {
     await skippedBy("other");
     expect(await run(task)).toBe("done ");
     expect(await uploadedTo(bench.db, "sim", "1.1")).toEqual([]);

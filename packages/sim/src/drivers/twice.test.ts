@@ -45,7 +45,7 @@ describe(`every step of every flow is taken twice: as after a crash before its o
   });
 });
 
-/** What a restart does with an intent it finds open: the same, while the outcome of the first time is forgotten. */
+/** Runs each step twice, as a restart does with an open intent while the first outcome is forgotten. */
 function takeTwice(): () => number {
   let count = 0;
   for (const step of Object.values(STEPS) as Step<StepSubject>[]) {

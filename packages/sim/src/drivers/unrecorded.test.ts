@@ -11,7 +11,7 @@ sampleTests(1 / 4);
 
 const { stage, task, run, scan, apply, db, whole, deaf, lose } = problemsStage();
 
-/** As the records of a backup: an earlier life of the Director went on after it. */
+/** Marks the records as restored from a backup, after which an earlier Director went on. */
 const restored = async () => {
   const { id } = await stage.bench.db
     .insertInto("restores")
@@ -21,7 +21,7 @@ const restored = async () => {
   await stage.bench.db.updateTable("deployments").set({ restored: id }).execute();
 };
 
-/** Another VM has taken the place of db's; nobody told the records. */
+/** Replaces the VM of db without a change of the records. */
 async function replaced(): Promise<void> {
   const { vms, disks } = stage.bench.world;
   const { vm, disk } = await db();
@@ -112,7 +112,7 @@ describe("a disk that no record names", () => {
     stage.bench.world.disks.set("disk-later", { ...before, cid: "disk-later", files: new Map(), attachedTo });
   };
 
-  it("that nobody has is adopted as an inactive one", async () => {
+  it("is adopted as inactive if no VM has it", async () => {
     await made(null);
     expect(await scan()).toEqual(["unrecorded_disk db/0"]);
     expect(await adopt("adopt_disk")).toMatchObject({ state: "done", changing: [] });
@@ -126,7 +126,7 @@ describe("a disk that no record names", () => {
     expect(stage.bench.world.deleted).toEqual([]);
   });
 
-  it("that the instance's agent has mounted becomes the active one, and the other stays, inactive", async () => {
+  it("becomes the active one if the instance's agent has mounted it, and the other becomes inactive", async () => {
     const { vm, disk } = await db();
     await made(vm.cid);
     const real = stage.bench.world.vms.get(vm.cid);
@@ -140,7 +140,7 @@ describe("a disk that no record names", () => {
     expect(stage.bench.world.disks.has(disk.cid)).toBe(true);
   });
 
-  it("that another VM has is not adopted", async () => {
+  it("is not adopted if another VM has it", async () => {
     await made("vm-other");
     const { vm } = await db();
     const real = stage.bench.world.vms.get(vm.cid);

@@ -64,7 +64,7 @@ const done = async (task: NewTask): Promise<Ended> => {
   return ended;
 };
 
-/** Neither to whoever reads a task, nor to whoever reads the database. */
+/** Expects no secret in the outputs of a task or in the database. */
 async function nothingShows({ id, message }: Ended): Promise<void> {
   expectNoSecrets(message);
   for (const type of ["event", "debug", "cpi", "result", "conversation"] as const)
@@ -84,7 +84,7 @@ const createVms = ({ calls }: Ended) =>
 const value = (nth: number) => server.versions[nth - 1]?.value;
 
 describe("a deploy with variables", () => {
-  it("generates what is defined; the CPI is told the values, and nobody else", async () => {
+  it("generates what is defined; only the CPI gets the values", async () => {
     const ended = await done(
       await deploy({
         env: "{secret: ((pw)), bosh: {password: 'x((pw))'}}",
@@ -120,7 +120,7 @@ describe("a deploy with variables", () => {
     expect(next?.cloudProperties).toEqual({ cpu: 3 });
   });
 
-  it("again: nothing is generated and nothing is done", async () => {
+  it("generates nothing and does nothing if it is repeated", async () => {
     await done(await deploy({ vmTypes: "{key: ((pw))}", tags: "{t: ((pw))}" }).then(withoutTagCanary));
     const again = await done(
       await deploy({ vmTypes: "{key: ((pw))}", tags: "{t: ((pw))}" }).then(withoutTagCanary),
@@ -128,7 +128,7 @@ describe("a deploy with variables", () => {
     expect([again.changing, server.versions.length]).toEqual([[], 1]);
   });
 
-  it("a new value alone changes no env, but cloud properties", async () => {
+  it("changes cloud properties, and no env, if only a value is new", async () => {
     const overwrite = "[{name: pw, type: password, update_mode: overwrite}]";
     await done(await deploy({ variables: overwrite }));
     expect((await done(await deploy({ variables: overwrite }))).changing).toEqual([]);
@@ -139,7 +139,7 @@ describe("a deploy with variables", () => {
     expect(made?.cloudProperties).toEqual({ key: value(4) });
   });
 
-  it("what is done to what is deployed uses what it was deployed with", async () => {
+  it("keeps its values for later operations such as recreate", async () => {
     await done(await deploy({ vmTypes: "{key: ((pw))}" }));
     server.set("/sim/shop/pw", "CANARY-newer");
     const [made] = createVms(await done(stateTask("recreate")));
@@ -149,7 +149,7 @@ describe("a deploy with variables", () => {
     expect(next?.env?.secret).toBe("CANARY-newer");
   });
 
-  it("variables that wait for another stemcell wait, unless the newest is asked for", async () => {
+  it("delays variables that wait for another stemcell, unless the newest is requested", async () => {
     const waits =
       "[{name: pw, type: password, update_mode: overwrite, update: {strategy: on-stemcell-change}}]";
     const task = (options?: object) =>
@@ -160,7 +160,7 @@ describe("a deploy with variables", () => {
     expect([made?.cloudProperties?.key, server.versions.length]).toEqual([value(2), 2]);
   });
 
-  it("with the Director's own config server it is the same", async () => {
+  it("works the same with the Director's own config server", async () => {
     const own = { configServer: undefined };
     const task = () =>
       deploy({ variables: "[{name: pw, type: user, options: {username: ada}}]", env: "{u: ((pw))}" });
@@ -177,14 +177,14 @@ describe("a deploy with variables", () => {
   });
 });
 
-describe("nothing is changed", () => {
+describe("a deploy that fails or is a dry run", () => {
   const refused = async (task: NewTask, more: object = {}) => {
     const ended = await run(task, more);
     expect([ended.state, ended.changing]).toEqual(["error", []]);
     return ended.message;
   };
 
-  it("where variables are missing: all are told at once", async () => {
+  it("changes nothing if variables are missing, and reports all of them", async () => {
     const task = await deploy({ variables: "[]", env: "{a: ((x)), b: ((y.z))}", tags: "{t: ((/far/away))}" });
     const message = await refused(task);
     for (const name of ["/sim/shop/x", "/sim/shop/y", "/far/away"])
@@ -209,7 +209,7 @@ describe("nothing is changed", () => {
       },
       /need each other: \/sim\/shop\/a -> \/sim\/shop\/b -> \/sim\/shop\/a/,
     ],
-  ] as const)("by %s", async (what, sketch, words) => {
+  ] as const)("changes nothing with %s", async (what, sketch, words) => {
     const task = await deploy(sketch);
     if (what.endsWith("own part")) {
       const content = CLOUD_CONFIG.replace("workers: 1", "workers: ((many))");
@@ -219,7 +219,7 @@ describe("nothing is changed", () => {
     } else expect(await refused(task)).toMatch(words);
   });
 
-  it("where the config server is away, before and after it had the values", async () => {
+  it("changes nothing if the config server is away, before and after it had the values", async () => {
     const away = () =>
       Promise.reject(ConfigServerAway({ doing: "fetching", url: "https://there", why: "gone" }));
     const gone = { configServer: { newest: away, byId: away, generate: away } };
@@ -230,7 +230,7 @@ describe("nothing is changed", () => {
     expect(await refused(stateTask("recreate"), gone)).toMatch(/cannot be asked/);
   });
 
-  it("by a dry run, not even what others use", async () => {
+  it("changes nothing in a dry run, not even values that others use", async () => {
     const overwrite = "[{name: pw, type: password, update_mode: overwrite}]";
     await done(await deploy({ variables: overwrite }));
     const dry = await run(await deploy({ variables: overwrite }, { dry_run: true }));
@@ -239,7 +239,7 @@ describe("nothing is changed", () => {
 });
 
 describe("a deployment", () => {
-  it("that is deleted leaves no sets behind", async () => {
+  it("leaves no variable sets behind if it is deleted", async () => {
     await done(await deploy({}));
     await done(taskOf("delete_deployment", { force: false }));
     expect(await bench.db.selectFrom("variable_sets").selectAll().execute()).toEqual([]);

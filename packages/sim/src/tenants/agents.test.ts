@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { A, CANARY } from "./testing/two-teams.ts";
 
 const bundle = agentBundle();
-/** Of the Director that `introduced` is. */
+/** Secret of the Director that `introduced` stands for. */
 const SECRET = agentSecret("5e".repeat(32));
 const BLOB = "/blobs/ab/rendered";
 const content = `${CANARY}-blob`;

@@ -79,17 +79,17 @@ afterAll(() => director.close());
 
 const nameOf = ({ method, path, body }: (typeof routes)[number]) => `${method} ${path} (${body})`;
 
-describe("the API shows nothing of a team to the users of another", () => {
+describe("the API, for users of another team,", () => {
   it.each(
     sampleOf("routes", routes, Math.ceil(routes.length / 3)).map((route) => [nameOf(route), route] as const),
-  )("at %s", async (_, route) => {
+  )("shows nothing of a team at %s", async (_, route) => {
     const leaks: (Leak | undefined)[] = [];
     for (const request of requestsTo(route, named))
       for (const user of OTHERS) leaks.push(await leakOf(ask, request, user, named));
     expect(leaks.filter((leak) => leak !== undefined)).toEqual([]);
   });
 
-  it("nor that its links and its providers that are not shared are there", async () => {
+  it("does not reveal links and unshared providers of a team", async () => {
     const idsOf = async (path: string) =>
       ((await director.api.get(`${path}?deployment=${A}`)).json as { id: string }[]).map(({ id }) => id);
     const answer = async (method: string, path: string, body?: object) => {
@@ -108,14 +108,14 @@ describe("the API shows nothing of a team to the users of another", () => {
       );
   });
 
-  it("and changes nothing of the team for them", async () => {
+  it("changes nothing of a team", async () => {
     for (const path of [`/deployments/${A}`, `/deployments/${A}/instances`, `/configs?name=${CONFIG}`])
       expect((await director.api.get(path, "ada")).body.toLowerCase()).toContain(CANARY);
     expect(director.world.violations).toEqual([]);
   });
 });
 
-it("a VM of another team is told nothing of the team but names and addresses in DNS", async () => {
+it("a VM of another team gets nothing of the team but names and addresses in DNS", async () => {
   const ofB = [...director.world.vms.values()].filter((vm) => JSON.stringify(vm.metadata).includes(B));
   expect(ofB).toHaveLength(1);
   for (const { metadata, networks, agent } of ofB) {

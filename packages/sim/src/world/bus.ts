@@ -1,10 +1,10 @@
 import type { SimAnswer } from "./sim-agent.ts";
 import type { SimVm, SimWorld } from "./world.ts";
 
-/** By this name instead of an agent's, the bus itself is meant. */
+/** Name of the bus itself, in the place of an agent's. */
 export const BUS = "bus";
 
-/** Whom an agent believes, and who has signed for it. */
+/** Authorities that an agent trusts, and the one that signed its certificate. */
 export interface SimTrust {
   readonly believes: readonly string[];
   readonly signer: string;
@@ -16,13 +16,13 @@ export interface SimBus {
   readonly believes: readonly string[];
 }
 
-/** What an agent on the bus says by itself. */
+/** Heartbeat of an agent on the bus. */
 export interface SimHeartbeat {
   readonly agentId: string;
   readonly job_state: string;
 }
 
-/** Of a VM's settings; undefined: it is reached some other way. */
+/** Returns the trust in a VM's settings. Undefined if the agent is not on the bus. */
 export function trustIn(settings: unknown): SimTrust | undefined {
   const { mbus } = (settings ?? {}) as { readonly mbus?: { readonly cert?: { readonly trust?: SimTrust } } };
   return mbus?.cert?.trust;
@@ -32,7 +32,7 @@ export function isCutOff({ bus }: SimWorld, { agent: { trust } }: SimVm): boolea
   return trust !== undefined && !(trust.believes.includes(bus.shows) && bus.believes.includes(trust.signer));
 }
 
-/** What the Director does to the bus. Whoever is on it must stay on it. */
+/** Applies a message of the Director to the bus. Agents on the bus must stay connected. */
 export function askBus(world: SimWorld, method: string, [given]: readonly unknown[]): SimAnswer {
   if (method === "make_authority") {
     world.authorities.add(String(given));

@@ -3,7 +3,7 @@ import type { Networks } from "@slipway/protocol/settings/networks";
 import type { Remembered } from "./invariants.ts";
 import type { SimWorld } from "./world.ts";
 
-/** Where a run has ended, without the names and addresses that chance gave: two runs of one deploy can be compared. */
+/** Returns the end of a run without random names and addresses, so that two runs of one deploy can be compared. */
 export function endState(world: SimWorld, remembered: Remembered, kept: ReadonlySet<string>): object {
   const content = (data: string | null | undefined) => {
     if (data === null || data === undefined) return "empty";
@@ -80,7 +80,7 @@ const sameAddresses = (networks: Networks, ips: readonly IpRecord[]): boolean =>
   JSON.stringify(Object.values(networks).map(({ ip }) => ip)) ===
   JSON.stringify(ips.map(({ address }) => address));
 
-/** Where two end states differ: `instances.0.state: stopped instead of started`. */
+/** Returns the differences of two end states: `instances.0.state: stopped instead of started`. */
 export function differences(found: unknown, wanted: unknown, path = "end"): readonly string[] {
   if (Object.is(found, wanted)) return [];
   if (!isObject(found) || !isObject(wanted))

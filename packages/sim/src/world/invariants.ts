@@ -4,7 +4,7 @@ import type { SimWorld } from "./world.ts";
 
 export type StrayKind = "vm" | "disk" | "stemcell" | "snapshot" | "network";
 
-/** What the Director remembers, gathered from its store. */
+/** Records of the Director, gathered from its store. */
 export interface Remembered {
   readonly instances: readonly InstanceRecord[];
   readonly stemcells: readonly { readonly name: string; readonly version: string; readonly cid: string }[];
@@ -34,7 +34,7 @@ const CERTIFICATE_SLACK_MS = 3_600_000;
 
 /**
  * Everything that must hold once a Director is idle, whatever it went through. Empty: all is well. `mayDelete`: the disks
- * that somebody has asked to delete.
+ * that a task was to delete.
  */
 export function brokenInvariants(
   world: SimWorld,
@@ -46,7 +46,7 @@ export function brokenInvariants(
     ...existence(world, remembered),
     ...attachments(world, remembered),
     ...addresses(world),
-    // Whoever uses a network is seen to; who does not has left it.
+    // A network in use lists its deployments; an unused one is orphaned.
     ...remembered.networks
       .filter(({ orphaned, deployments }) => orphaned !== (deployments.length === 0))
       .map(
@@ -69,7 +69,7 @@ const CREATES: Readonly<Record<StrayKind, readonly string[]>> = {
   network: ["create_network"],
 };
 
-/** What exists is recorded, suspected or about to be settled; what is recorded exists. */
+/** Checks that what exists is recorded, suspected or about to be settled, and that what is recorded exists. */
 function existence(world: SimWorld, remembered: Remembered): readonly string[] {
   const broken: string[] = [];
   const vms = remembered.instances.flatMap((instance) => instance.vms.map(({ cid }) => String(cid)));
@@ -122,7 +122,7 @@ function attachments(world: SimWorld, { instances, unsure }: Remembered): readon
 /** Linked under its name, or mounted. The other way round nothing is promised: what is in doubt is done again. */
 function isInUse(world: SimWorld, { cid, name, attachedTo }: DiskRecord): boolean {
   const vm = world.vms.get(attachedTo ?? "");
-  // Who does not answer may have been started anew since.
+  // An agent that does not answer may have been restarted since.
   if (vm === undefined || world.deaf.has(vm.agentId)) return true;
   const { links, store, target } = vm.agent;
   return name === undefined ? store === cid || target === cid : links.get(name) === cid;
@@ -137,7 +137,7 @@ function addresses(world: SimWorld): readonly string[] {
   );
 }
 
-/** Nobody may believe that a certificate lasts longer than it does: it would not be renewed in time. */
+/** Checks that no recorded certificate lasts longer than the real one, which would not be renewed in time. */
 function certificates(world: SimWorld, { instances }: Remembered): readonly string[] {
   return instances
     .flatMap((instance) => instance.vms)

@@ -4,13 +4,13 @@ import { askBus, BUS, isCutOff, trustIn } from "./bus.ts";
 import { apply, compilePackage, madeBlob, prepare, putBlob } from "./sim-jobs.ts";
 import type { SimDisk, SimVm, SimWorld } from "./world.ts";
 
-/** An answer of an agent, or that there is none. */
+/** Answer of an agent, or the reason why there is no answer. */
 export type SimAnswer =
   | { readonly value: unknown }
   | { readonly exception: string }
   | { readonly silent: string };
 
-/** What an agent of the world does with a message. Strict where a real one would lose data. */
+/** Handles a message as an agent of the world. Strict where a real one would lose data. */
 export function askSimAgent(
   world: SimWorld,
   agentId: string,
@@ -32,7 +32,7 @@ export function askSimAgent(
   }
 }
 
-/** What agents of other generations do not know. */
+/** Messages that agents of each generation do not know. */
 const UNKNOWN_TO: Readonly<Record<SimWorld["generation"], readonly string[]>> = {
   today: ["update_persistent_disk"],
   "first design": ["add_persistent_disk", "remove_persistent_disk"],
@@ -178,7 +178,7 @@ const MESSAGES: Readonly<Record<string, Message>> = {
   },
 };
 
-/** Those that are not named any more are gone. */
+/** Replaces the links of an agent. Links that are not named any more are removed. */
 function link(world: SimWorld, { cid: vm, agent }: SimVm, settings: unknown): void {
   const { disk_associations: wanted = [] } = settings as {
     readonly disk_associations?: readonly { readonly name: string; readonly cid: string }[];

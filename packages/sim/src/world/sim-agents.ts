@@ -73,7 +73,7 @@ function simAgent(agentId: string, ask: AskSim, sent: Map<string, Uint8Array>): 
   const told = async (method: string, ...args: readonly unknown[]): Promise<void> => {
     await say(method, ...args);
   };
-  // What may take long is left when nobody waits for it any more.
+  // A long call is abandoned once its caller stops waiting.
   const toldUntil = async (asked: AskOptions | undefined, method: string, ...args: readonly unknown[]) => {
     await unlessAborted(asked?.signal, say(method, ...args));
   };
@@ -166,7 +166,7 @@ function unlessSilent(error: unknown): void {
 
 const state = v.looseObject({ job_state: v.string(), networks: v.record(v.string(), v.looseObject({})) });
 
-/** As the real client: what is no state is as good as no answer. */
+/** Reads a state as the real client does: an invalid state counts as no answer. */
 function stateOf(raw: unknown, agentId: string): AgentState {
   const checked = v.safeParse(state, raw);
   if (!checked.success)

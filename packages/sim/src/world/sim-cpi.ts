@@ -17,7 +17,7 @@ import { certificateIn } from "./sim-agent.ts";
 import { newAgentState, type SimDisk, type SimVm, type SimWorld } from "./world.ts";
 
 export interface SimCpiOptions {
-  /** Where results are remembered by request id. Without it a repeat creates anew, as most CPIs do. */
+  /** Directory in which results are remembered by request id. Without it a repeat creates again, as with most CPIs. */
   readonly stateDir?: string;
   readonly apiVersion?: 1 | 2 | 3;
   readonly resizes?: boolean;
@@ -97,7 +97,7 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
       rebootVm: ({ vmCid }) => {
         const { agent, agentId } = theVm(world, vmCid);
         world.deaf.delete(agentId);
-        // An agent that starts mounts what it was told of and finds.
+        // An agent that starts mounts the disks that it knows and finds.
         const linked = new Set(agent.links.values());
         const found = [...agent.hints.keys()].filter(
           (cid) => world.disks.get(cid)?.attachedTo === vmCid && !linked.has(cid),
@@ -209,7 +209,7 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
   });
 }
 
-/** Of a thousand VMs each is asked a thousand times. */
+/** Addresses of each VM, cached: of a thousand VMs each is looked up a thousand times. */
 const known = new WeakMap<Networks, readonly string[]>();
 
 /** Addresses that no two VMs may have at once. */

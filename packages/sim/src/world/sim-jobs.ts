@@ -3,7 +3,9 @@ import { gzipSync } from "node:zlib";
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import type { SimVm, SimWorld } from "./world.ts";
 
-/** What agents of the world do with blobs, packages and jobs. As real ones: nothing is taken in that its digest does not fit. */
+/**
+ * Blobs, packages and jobs in agents of the world. As in real ones, content that does not match its digest is refused.
+ */
 
 /** Content of a blob that an agent made. */
 export const madeBlob = (agentId: string, id: string): Buffer => gzipSync(`blob ${id} of agent ${agentId}`);

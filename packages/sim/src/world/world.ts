@@ -12,22 +12,22 @@ export interface SimVm {
   readonly agent: SimAgentState;
 }
 
-/** How the CPI goes wrong, until that changes: it refuses, or does its work and answers what nobody can read. */
+/** Fault of the CPI, until it is mended: it refuses, or does its work and answers with an unreadable result. */
 export type CpiFault = "refuses" | "answers badly";
 
 export interface SimDisk {
   readonly cid: string;
   size: number;
-  /** What is on it; null until it is first mounted. A copy carries it over. */
+  /** Content of the disk. Null until it is first mounted. A copy carries it over. */
   data: string | null;
-  /** What was written to it through an agent, by path. */
+  /** Files written to the disk through an agent, by path. */
   files: Map<string, string>;
   attachedTo: string | null;
   metadata?: object;
 }
 
 export interface SimAgentState {
-  /** Disks it was told of. */
+  /** Disks that the agent knows. */
   readonly hints: Map<string, unknown>;
   /** Disks it has linked, by name. */
   readonly links: Map<string, string>;
@@ -38,7 +38,7 @@ export interface SimAgentState {
   running: boolean;
   /** When its certificate ends; ms since 1970. */
   certificateUntil: number;
-  /** Of one that is on the bus. */
+  /** Trust of an agent on the bus. */
   trust: SimTrust | undefined;
   /** Users that ssh let in. */
   readonly sshUsers: Set<string>;
@@ -62,11 +62,11 @@ export class SimWorld {
   readonly networks = new Map<string, string>();
   /** Disks that were deleted, in order. */
   readonly deleted: string[] = [];
-  /** What must never happen, whatever the Director went through. */
+  /** Violations of what must never happen, whatever the Director went through. */
   readonly violations: string[] = [];
   /** Methods of the CPI that go wrong. */
   readonly faults = new Map<string, CpiFault>();
-  /** By cid: the type of the CPI that has made it, where that is not the Director's own. */
+  /** Type of the CPI that made each cid, if it is not the Director's own. */
   readonly madeBy = new Map<string, string>();
   /** Agents that answer nothing, until their VM is rebooted. */
   readonly deaf = new Set<string>();
@@ -80,7 +80,7 @@ export class SimWorld {
   /** Agents cannot copy a disk to another. They are left with neither of them mounted. */
   copyFails = false;
   bus: SimBus = { shows: "", believes: [""] };
-  /** Those that have been made for the bus. */
+  /** Authorities that have been made for the bus. */
   readonly authorities = new Set([""]);
   /** Packages whose compilation fails. */
   readonly uncompilable = new Set<string>();

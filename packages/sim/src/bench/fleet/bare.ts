@@ -7,7 +7,7 @@ import { heartbeatSubject } from "@slipway/protocol/agent/subjects";
 import { cpuMs } from "./cpu.ts";
 import { addressOf } from "./orders.ts";
 
-/** What the same costs whoever does nothing else; processor time of each, in ms. */
+/** Processor time in ms of the same work in a process that does nothing else. */
 
 /** Heartbeats that are received and parsed. */
 export async function bareHeartbeats(

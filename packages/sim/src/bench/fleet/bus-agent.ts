@@ -35,7 +35,7 @@ export class BusAgent implements FleetAgent {
     this.#beat = publish(heartbeatSubject(options.id), heartbeatText(options.id));
   }
 
-  /** As an agent that comes up: again and again, until the server knows it. */
+  /** Connects like an agent that comes up: again and again, until the server knows it. */
   async start(): Promise<void> {
     while (!this.#ended)
       try {

@@ -2,7 +2,7 @@ import pg from "pg";
 import { simSealer } from "../../director/sim-sealer.ts";
 import { addressOf, agentIdOf, diskOf } from "./orders.ts";
 
-/** Of each deployment. */
+/** Instances of each deployment. */
 const MEMBERS = 50;
 
 const FILL = `

@@ -4,7 +4,7 @@ import { diskOf } from "./orders.ts";
 export interface FleetAgent {
   /** Undefined: it is asked. */
   beat?(): void;
-  /** As if its VM were gone. */
+  /** Ends the agent as if its VM were gone. */
   end(): void;
 }
 
@@ -29,7 +29,7 @@ export const heartbeatText = (id: string): string =>
     ...{ number_of_processes: PROCESSES.length, vitals: VITALS },
   });
 
-/** What each agent remembers. */
+/** State and answers of an agent. */
 export class Answers {
   readonly #id: string;
   readonly #noteAsked: () => void;

@@ -55,7 +55,7 @@ export interface FleetRequest {
   readonly transport: TransportName;
   readonly agents: number;
   readonly quick: boolean;
-  /** Whether an agent dies in the end, which takes a minute and a half. */
+  /** True if an agent dies in the end, which takes a minute and a half. */
   readonly death: boolean;
 }
 
@@ -75,7 +75,7 @@ export interface FleetReport {
   readonly oldestMs: number;
   readonly residentMib: number;
   readonly peakMib: number;
-  /** Processor time of a heartbeat, or a poll, of somebody who does nothing else. */
+  /** Processor time of a heartbeat, or a poll, in a process that does nothing else. */
   readonly bareMs: number;
   /** From the death of an agent until that is seen, and until its instance is well with a new VM. */
   readonly noticedMs?: number;

@@ -1,6 +1,6 @@
 import type { TransportName } from "@slipway/engine/agents/agent";
 
-/** What the process of the agents is told, one at a time. */
+/** Orders for the process of the agents, one at a time. */
 export type Order =
   /** The agents `fleet-0` to `fleet-(count - 1)` come up, with certificates of the Director's authority. */
   | {
@@ -8,7 +8,7 @@ export type Order =
       readonly transport: TransportName;
       readonly count: number;
       readonly stateDir: string;
-      /** Where they listen, or the port of their NATS server. */
+      /** Port on which they listen, or port of their NATS server. */
       readonly port: number;
       /** Between heartbeats. */
       readonly beatMs: number;
@@ -23,7 +23,7 @@ export interface MbusEnv {
   readonly cert: { readonly ca: string; readonly certificate: string; readonly private_key: string };
 }
 
-/** What each order is answered with. */
+/** Answer to each order. */
 export interface Report {
   /** How often they were asked for their state, by now. */
   readonly asked: number;

@@ -18,7 +18,7 @@ const zones = (z1: string, z2: string): NewConfig => ({
   content: CLOUD_CONFIG.replace("{name: z1}, {name: z2}", `{name: z1, cpi: ${z1}}, {name: z2, cpi: ${z2}}`),
 });
 
-/** What configs are numbered after those that are there from the beginning: the CPI config first. */
+/** Numbers of configs after those that exist from the beginning: the CPI config first. */
 const A_B = 4;
 const B_B = 5;
 

@@ -46,7 +46,7 @@ const GIVEN_UP: readonly CrashScenario[] = [
   }),
 );
 
-/** A deploy whose create_vm did its work and answered what nobody could read. */
+/** A deploy whose create_vm did its work and gave an unreadable answer. */
 const badVm = [
   breakCpi("create_vm", "answers badly"),
   { task: deployTask(shop(db("d1"))), ends: "error" },
@@ -192,7 +192,7 @@ export const DELETIONS: readonly CrashScenario[] = [
   },
 ];
 
-/** What an operator does to the instance of `db` alone. */
+/** Returns an operator's action on the instance of `db`. */
 export const instanceTask = (action: string, hard = false) => ({
   task: (view: Parameters<typeof ofDb>[0]) =>
     taskOf("update_instance", {

@@ -18,10 +18,10 @@ compilation:`,
   ),
 });
 const bySize = managed("netmask_bits: 24");
-/** One that this cloud refuses. */
+/** A network that this cloud refuses. */
 const forbidden = managed("range: 10.66.0.0/24, gateway: 10.66.0.1");
 
-/** What configs are numbered after those that are there from the beginning. */
+/** Numbers of configs after those that exist from the beginning. */
 const FIRST = 3;
 const SECOND = 4;
 

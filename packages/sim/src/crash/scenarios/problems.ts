@@ -63,7 +63,7 @@ const makeDisk: Move = {
   },
 };
 
-/** What was wrong, and whether a deploy finds nothing to do once it is resolved. */
+/** Cause of each resolution. `whole` is true if a deploy finds nothing to do afterwards. */
 const CAUSES: Readonly<
   Record<ResolutionName, { readonly before: readonly Move[]; readonly whole: boolean }>
 > = {
@@ -110,13 +110,13 @@ export const SCANS: readonly CrashScenario[] = [
   { name: "scan", cpi: remembers, before: [deployed(), hangAgent], move: scan as CrashScenario["move"] },
 ];
 
-/** What a health monitor asks for when it has found `db` to be gone or silent. */
+/** Task of a health monitor that has found `db` to be gone or silent. */
 const resurrect = {
   task: (view: View) =>
     taskOf("cck_scan_and_fix", { deployment: "shop", instances: [ofDb(view).instance.uuid] }),
 };
 
-/** One that made a new VM, and could not attach the disk. */
+/** Resurrection that made a new VM, and could not attach the disk. */
 export const failedHalfWay: readonly Move[] = [
   loseVm,
   breakCpi("attach_disk", "refuses"),
@@ -131,7 +131,7 @@ const loseWeb: Move = {
   },
 };
 
-/** One that comes to its end leaves nothing to a deploy. */
+/** Scenario of a resurrection. A completed one leaves nothing to a deploy. */
 const resurrection = (name: string, ...before: readonly Move[]): CrashScenario => ({
   name,
   cpi: remembers,

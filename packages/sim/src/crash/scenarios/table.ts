@@ -36,7 +36,7 @@ import {
 } from "./snapshots.ts";
 import { DELETIONS_WITH_JOBS, DEPLOYS_WITH_JOBS } from "./with-jobs.ts";
 
-/** Where each type of task is killed. A new one has no line here and does not compile. */
+/** Scenarios in which each type of task is killed. A new type has no line here and does not compile. */
 export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> = {
   update_deployment: [
     ...[...DEPLOYS, ...FAILED_COPIES, ...NAMED_DISKS, ...DEPLOYS_WITH_JOBS, ...CLOUD_DEPLOYS],

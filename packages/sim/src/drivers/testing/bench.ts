@@ -28,7 +28,7 @@ import { seededRandom } from "../seeded-random.ts";
 export interface Ended {
   readonly id: number;
   readonly state: string;
-  /** What the operator reads: the error line of the event log. */
+  /** Error line of the event log, which the operator reads. */
   readonly message: string;
   readonly result: string;
   readonly calls: readonly OutsideCall[];
@@ -39,14 +39,14 @@ export interface RunOptions {
   readonly interference?: Interference;
   readonly seed: string;
   readonly configServer?: ConfigServer | undefined;
-  /** Unless it is given, time passes while nobody waits. */
+  /** Clock of the Director. By default time passes while nothing is due. */
   readonly clock?: Clock | undefined;
   /** Put around the Director's blobs: to let them fail. */
   readonly blobs?: ((blobs: FileBlobs) => FileBlobs) | undefined;
-  /** Of the Director. */
+  /** Settings of the Director. */
   readonly settings?: SimDirectorOptions["settings"];
   readonly operations?: SimDirectorOptions["operations"];
-  /** Told what health monitors are told. */
+  /** Receives the alerts for health monitors. */
   readonly tellMonitors?: SimDirectorOptions["tellMonitors"];
   /** A further task, queued when the Director makes its nth call, or else when the others are over. */
   readonly also?: { readonly task: NewTask; readonly atCall: number } | undefined;
@@ -57,7 +57,7 @@ export interface RunOptions {
 const OVER = ["done", "error", "cancelled", "timeout"];
 const TABLES = `select tablename from pg_tables where schemaname = 'public' and tablename <> 'migrations'`;
 
-/** A database of its own that goes back to a moment as often as it is asked, and the world of that moment. */
+/** A separate database that goes back to a moment as often as needed, and the world of that moment. */
 export class Bench {
   readonly db: Db;
   readonly #database: Awaited<ReturnType<typeof freshDatabase>>;
@@ -121,7 +121,7 @@ export class Bench {
     return join(this.#memory, "uploads");
   }
 
-  /** What the Director keeps of releases. */
+  /** Lists the blobs of releases that the Director keeps. */
   blobs(): Promise<readonly string[]> {
     return blobsInSim(this.uploadsDir).list();
   }
@@ -131,7 +131,7 @@ export class Bench {
     this.world = copyWorld(this.#moment);
   }
 
-  /** What the disks in use held at the moment. */
+  /** Content of the disks in use at the moment. */
   get kept(): ReadonlySet<string> {
     return new Set([...this.#moment.disks.values()].flatMap(({ data }) => data ?? []));
   }
@@ -214,7 +214,7 @@ export class Bench {
     return ended;
   }
 
-  /** All that is in the database, as whoever has a copy of it reads it. */
+  /** Returns all rows of the database as text, as a reader of a copy sees them. */
   async rowsAsText(): Promise<string> {
     const texts: string[] = [];
     for (const table of this.#tables) {
@@ -238,7 +238,9 @@ export class Bench {
     return [...this.kept].filter((data) => !now.has(data)).map((data) => `data is gone: ${data}`);
   }
 
-  /** Whether something of the moment is in the orphan list only: whoever wants a disk gets a new one. */
+  /**
+   * Returns true if some data of the moment is only on orphaned disks: an instance that needs a disk gets a new one.
+   */
   async setAside(): Promise<boolean> {
     const { instances } = await this.remembered();
     const used = new Set(

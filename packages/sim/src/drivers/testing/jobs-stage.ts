@@ -84,7 +84,7 @@ export function jobsStage() {
   };
 
   async function upload(release: MadeRelease, fix = false): Promise<void> {
-    // A file of its own: what the task before took is removed once it has ended.
+    // A separate file: the task removes its file once it has ended.
     const path = join(stage.bench.uploadsDir, `release-${runs}.tgz`);
     await writeFile(path, await releaseTarball(release));
     await done(taskOf("update_release", { path, fix, rebase: false }));
@@ -131,7 +131,7 @@ export function jobsStage() {
 export const count = ({ calls }: Pick<Ended, "calls">, method: string): number =>
   calls.filter((call) => call.method === method).length;
 
-/** What becomes of one message to agents. */
+/** Changes the outcome of one message to agents. */
 export const onAsk = (
   method: string,
   answer: NonNullable<Interference["ask"]>,

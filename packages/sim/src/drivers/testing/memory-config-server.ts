@@ -3,11 +3,11 @@ import { VariableMissing } from "@slipway/engine/variables/errors";
 import type { Variable } from "@slipway/engine/variables/resolve";
 
 export interface MemoryConfigServer extends ConfigServer {
-  /** Somebody else has set it. */
+  /** Sets a value from outside the Director. */
   set(name: string, value: unknown): void;
   /** Every version, newest last. */
   readonly versions: (Variable & { readonly name: string })[];
-  /** What it was asked to generate, whether it did or not. */
+  /** Requests to generate, whether they had an effect or not. */
   readonly asked: { readonly name: string; readonly options: unknown }[];
 }
 

@@ -38,7 +38,7 @@ export function problemsStage() {
   const run = (given: NewTask, interference: Interference = {}) =>
     stage.bench.run(given, { seed: `problems ${runs++}`, interference });
 
-  /** What a scan finds: `missing_vm db/0`. */
+  /** Scans and returns the problems, such as `missing_vm db/0`. */
   async function scan(interference?: Interference): Promise<readonly string[]> {
     const { state, message } = await run(SCAN, interference);
     expect(`${state} ${message}`).toBe("done ");
