@@ -2,7 +2,7 @@ import { fakeClock } from "@slipway/testkit/fake-clock";
 import { expect, it } from "vitest";
 import { lineLog } from "./log.ts";
 
-it("what anybody can make the agent say a thousand times is a few lines, and one that counts the rest", async () => {
+it("the log limits repeated lines to a few, and one that counts the rest", async () => {
   const clock = fakeClock({ start: 0 });
   const lines: string[] = [];
   const log = lineLog(clock, (line) => lines.push(line));

@@ -237,7 +237,7 @@ function makeStore(parts: AgentParts, finder: SettingsFinder): SettingsStore {
   return new SettingsStore({ paths, finder, tools: parts, mountTmpfs });
 }
 
-/** With another disk mounted, or none wanted any more, what was wrong with the old one no longer matters. */
+/** Clears the problem of a disk once another disk is mounted, or none is expected any more. */
 const watched = (store: ManagedDiskStore, attention: Attention): ManagedDiskStore => ({
   load: () => store.load(),
   save: async (cid) => {

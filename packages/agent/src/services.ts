@@ -30,7 +30,7 @@ export interface SettingsService {
 }
 
 export interface SpecStore {
-  /** Undefined before the first apply. */
+  /** Loads the applied spec. Undefined before the first apply. */
   load(): Promise<ApplySpec | undefined>;
   save(spec: ApplySpec): Promise<void>;
 }
@@ -97,7 +97,7 @@ export interface MonitFile {
 export interface Supervisor {
   /** `problems`: what is wrong with each process that does not run as well. */
   status(how?: { readonly problems: boolean }): Promise<JobState>;
-  /** From now on these files say what is watched, and no others. Starts and stops nothing. */
+  /** Watches the services of these files and no others. Starts and stops nothing. */
   watch(files: readonly MonitFile[], signal: AbortSignal): Promise<void>;
   /** Starts all that is watched, in the order of its dependencies, and takes the stopped marker away. */
   start(signal: AbortSignal): Promise<void>;

@@ -39,7 +39,7 @@ describe("mount_disk", () => {
     expect(await listDisk({}, call)).toEqual(["old"]);
   });
 
-  test("a second time changes nothing", async () => {
+  test("changes nothing a second time", async () => {
     await attach("old", { a: "1" });
     await mountDisk({ diskCid: cid("old") }, call);
     const before = [...world.disks.steps];
@@ -71,19 +71,19 @@ describe("mount_disk", () => {
     expect(world.managed).toBe("old");
   });
 
-  test("refuses a disk nobody told of", async () => {
+  test("refuses an unknown disk", async () => {
     await expect(mountDisk({ diskCid: cid("x") }, call)).rejects.toThrow(
       "Persistent disk with volume id 'x' could not be found",
     );
   });
 
-  test("refuses a disk that is mounted where the agent puts none", async () => {
+  test("refuses a disk that is mounted at an unexpected place", async () => {
     await attach("old", { a: "1" });
     await world.disks.mount("/dev/old", "/elsewhere", []);
     await expect(mountDisk({ diskCid: cid("old") }, call)).rejects.toThrow("/elsewhere");
   });
 
-  test("that cannot be written down fails, and a repeat with room for it is whole", async () => {
+  test("fails if it cannot be recorded, and a repeat with room for it succeeds", async () => {
     await attach("old", { a: "1" });
     const { managedDisk } = world.services;
     const full = { ...managedDisk, save: () => Promise.reject(new Error("no space left on device")) };
@@ -94,7 +94,7 @@ describe("mount_disk", () => {
     expect(world.disks.mountTable).toHaveLength(1);
   });
 
-  test("two at once of the same disk mount it once", async () => {
+  test("mounts a disk once if two calls come at once", async () => {
     await attach("old", { a: "1" });
     // The task queue runs one at a time; here the second follows the first, as it does there.
     await mountDisk({ diskCid: cid("old") }, call);
@@ -104,7 +104,7 @@ describe("mount_disk", () => {
 });
 
 describe("unmount_disk", () => {
-  test("keeps the hint, so that a repeat succeeds and the disk can be mounted again without being told of", async () => {
+  test("keeps the hint, so that a repeat succeeds and the disk can be mounted again without a new hint", async () => {
     await attach("old", { a: "1" });
     await mountDisk({ diskCid: cid("old") }, call);
     expect((await unmountDisk({ diskCid: cid("old") }, call)).message).toMatch(/^Unmounted partition/);
@@ -147,7 +147,7 @@ describe("migrate_disk", () => {
     await expect(migrateDisk({}, call)).rejects.toThrow("migrating needs");
   });
 
-  test("killed after any step, a repeat finishes and nothing is lost", async () => {
+  test("finishes in a repeat after a kill at any step, and nothing is lost", async () => {
     await ready();
     const from = world.disks.steps.length;
     await migrateDisk({}, call);
@@ -204,7 +204,7 @@ describe("migrate_disk with disks that are not where it expects them", () => {
 });
 
 describe("migrate_disk after a reboot", () => {
-  test("without a target, before anything was compared, is refused: the data is on the old disk only", async () => {
+  test("is refused without a target before the comparison: only the old disk has the data", async () => {
     await attach("old", { a: "1" });
     await attach("new");
     await mountDisk({ diskCid: cid("old") }, call);
@@ -250,12 +250,12 @@ describe("errors that an operator reads when the time is up", () => {
     return await told;
   }
 
-  test("a device that never comes: what was tried", async () => {
+  test("list what was tried for a device that never comes", async () => {
     const told = await after(60_000, (own) => mountDisk({ diskCid: cid("gone"), hint: "/dev/gone" }, own));
     expect(told).toBe("no device for disk gone; tried: /dev/gone");
   });
 
-  test("a disk that is not left: who holds it, and it stays mounted", async () => {
+  test("name the holder of a busy disk, which stays mounted", async () => {
     await attach("old", { a: "1" });
     await mountDisk({ diskCid: cid("old") }, call);
     world.disks.holders.set(store(), "process 7 (postgres)");

@@ -61,7 +61,7 @@ describe("bundle_logs", () => {
     expect(entries(archive)).toEqual(["./var/log/web/sys.log", "./web/current.log", "./web/web.log"]);
   });
 
-  test("without any log is an empty archive, not an error", async () => {
+  test("makes an empty archive without any log, not an error", async () => {
     const { logs_tar_path: archive } = await bundleLogs(
       { request: { log_type: "agent", filters: null } },
       call,
@@ -69,7 +69,7 @@ describe("bundle_logs", () => {
     expect(entries(archive)).toEqual([]);
   });
 
-  test("takes more files than a command line has room for, links with what they lead to, and nobody else reads it", async () => {
+  test("packs more files than a command line has room for, follows links, and makes a private archive", async () => {
     const { sysLog, base } = world.services.paths;
     // 1200 names of 2000 characters; Linux has room for 2 MiB.
     const deep = join("many", ...Array.from({ length: 9 }, () => "d".repeat(200)));
@@ -91,7 +91,7 @@ describe("bundle_logs", () => {
     expect((await stat(archive)).mode & 0o777).toBe(0o600);
   });
 
-  test("that fails leaves nothing behind", async () => {
+  test("leaves nothing behind if it fails", async () => {
     const chown = () => Promise.reject(new Error("no such user"));
     const platform = {
       ...world.services.platform,
@@ -103,7 +103,7 @@ describe("bundle_logs", () => {
     expect(await readdir(world.services.paths.dataTmp)).toEqual([]);
   });
 
-  test("refuses a kind of logs there is not", async () => {
+  test("refuses an unknown kind of logs", async () => {
     await expect(bundleLogs({ request: { log_type: "bad" } }, call)).rejects.toThrow("Invalid log type");
   });
 });
@@ -137,7 +137,7 @@ async function signedUrls(contents: Readonly<Record<string, string>> = {}) {
 const hex = (algorithm: string, body: Buffer) => createHash(algorithm).update(body).digest("hex");
 
 describe("fetch_logs", () => {
-  test("stores the archive in the blobstore and keeps none", async () => {
+  test("stores the archive in the blobstore and keeps no copy", async () => {
     await log(join(world.services.paths.sysLog, "web", "web.log"));
     let packed: string[] = [];
     let path = "";
@@ -179,7 +179,7 @@ describe("fetch_logs", () => {
     },
   );
 
-  test("with a signed URL puts the archive there, with the headers it was given, and tells both digests", async () => {
+  test("puts the archive to a signed URL with the given headers, and returns both digests", async () => {
     const { url, taken } = await signedUrls();
     await log(join(world.services.paths.sysLog, "web", "web.log"));
     const blobstore_headers = { "x-ms-blob-type": "BlockBlob" };
@@ -192,7 +192,7 @@ describe("fetch_logs", () => {
     expect(sha1).toBe(`${hex("sha1", body)};sha512:${hex("sha512", body)}`);
   });
 
-  test("with a signed URL that refuses fails without repeating the URL", async () => {
+  test("fails without repeating the URL if the signed URL is refused", async () => {
     const { url, answer } = await signedUrls();
     answer(403);
     const request = { signed_url: `${url}/logs?sig=canary`, log_type: "job" };
@@ -218,7 +218,7 @@ describe("remove_file", () => {
     expect(await removeFile({ path: archive }, call)).toBe(archive);
   });
 
-  test("removes nothing else, whatever it is told", async () => {
+  test("removes nothing else, whatever the argument", async () => {
     const { dataTmp, data, base, store } = world.services.paths;
     const precious = join(store, "logs-0a.tgz");
     await log(precious, "precious");
@@ -279,7 +279,7 @@ describe("sync_dns", () => {
     expect(world.told).toContainEqual({ what: "writeHosts", args: [[["10.0.0.5", "host.name"]], "agent-1"] });
   });
 
-  test("older records are as good as synced; newer ones are not", async () => {
+  test("counts older records as synced, and newer ones not", async () => {
     await takeOver(blob(5), 5, world.services);
     expect(await isCurrent(world.services, 4)).toBe(true);
     expect(await isCurrent(world.services, 5)).toBe(true);
@@ -292,7 +292,7 @@ describe("sync_dns", () => {
     );
   });
 
-  test("by a signed URL takes what has the digest, after a while of trying, and nothing else", async () => {
+  test("takes content with the right digest from a signed URL, with retries, and nothing else", async () => {
     const text = JSON.stringify({ version: 3, records: [["10.0.0.5", "api"]] });
     const { url, taken } = await signedUrls({ dns: text });
     const clock = fakeClock({ hurry: true });
@@ -313,7 +313,7 @@ describe("sync_dns", () => {
     expect(taken).toHaveLength(1 + 3);
   });
 
-  test("a torn records file is not believed", async () => {
+  test("ignores a torn records file", async () => {
     await log(world.services.paths.dnsRecords, '{"version": 9');
     expect(await isCurrent(world.services, 1)).toBe(false);
   });

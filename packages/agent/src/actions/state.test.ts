@@ -32,7 +32,7 @@ const spec = {
 };
 
 describe("get_state", () => {
-  test("of a fresh VM has empty maps, never null, and nothing that was not applied", async () => {
+  test("has empty maps for a fresh VM, never null, and nothing that was not applied", async () => {
     const state = await getState({}, call);
     expect(state).toMatchObject({
       job_state: "running",
@@ -62,7 +62,7 @@ describe("get_state", () => {
 });
 
 describe("apply", () => {
-  test("stores the specification and writes the instance files for everybody to read", async () => {
+  test("stores the specification and writes the instance files readable for all users", async () => {
     expect(await apply({ spec: spec as never }, call)).toBe("applied");
     const { instanceDir } = world.services.paths;
     expect(await readFile(join(instanceDir, "deployment"), "utf8")).toBe("shop");
@@ -87,7 +87,7 @@ describe("apply", () => {
     expect(world.spec?.networks?.dyn).toMatchObject({ ip: "10.9.9.9", gateway: "10.9.9.1", keep: 1 });
   });
 
-  test("of a network that was set up for it, it has the address that was given, not that of the way out", async () => {
+  test("takes the given address of a preconfigured network, not that of the default route", async () => {
     await rm(world.services.paths.base, { recursive: true });
     const dyn = { type: "dynamic", ip: "127.254.1.2", preconfigured: true };
     world = await fakeWorld({ agent_id: "agent-1", networks: { dyn } } as never);
@@ -109,14 +109,14 @@ describe("apply", () => {
 });
 
 describe("drain", () => {
-  test("without jobs is done at once; before a shutdown the health monitor is told", async () => {
+  test("is done at once without jobs; before a shutdown it publishes an alert", async () => {
     expect(await drain({ type: "update", spec: spec as never }, call)).toBe(0);
     expect(world.published).toEqual([]);
     expect(await drain({ type: "shutdown" }, call)).toBe(0);
     expect(world.published).toEqual([{ topic: "shutdown", payload: null }]);
   });
 
-  test("refuses what it cannot mean", async () => {
+  test("refuses invalid requests", async () => {
     await expect(drain({ type: "update" }, call)).rejects.toThrow("Drain update requires new spec");
     await expect(drain({ type: "status" }, call)).rejects.toThrow("Unexpected call with drain type 'status'");
   });
@@ -142,7 +142,7 @@ describe("ssh", () => {
     });
   });
 
-  test("refuses other commands and patterns that are none", async () => {
+  test("refuses other commands and invalid patterns", async () => {
     await expect(ssh({ command: "x", params: {} }, call)).rejects.toThrow("Unknown command for SSH method");
     await expect(ssh({ command: "cleanup", params: { user_regex: "(" } }, call)).rejects.toThrow(
       "regular expression",
@@ -153,7 +153,7 @@ describe("ssh", () => {
 describe("update_settings", () => {
   const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
 
-  test("replaces the trusted certificates, also by none, and drops what stands between them", async () => {
+  test("replaces the trusted certificates, also by an empty list, and drops comments between them", async () => {
     await updateSettings({ settings: { trusted_certs: `junk\n${pem("A")}\nmore\n${pem("B")}\n` } }, call);
     await updateSettings({ settings: {} }, call);
     const given = world.told
@@ -184,7 +184,7 @@ describe("update_settings", () => {
     expect(world.services.settings.updates()).toEqual({});
   });
 
-  test("fails for a disk association nobody attached", async () => {
+  test("fails for a disk association without an attached disk", async () => {
     const settings = { disk_associations: [{ name: "d", cid: "vol-9" }] };
     await expect(updateSettings({ settings }, call)).rejects.toThrow("vol-9");
   });

@@ -3,7 +3,7 @@ import { writeStoreText } from "../disks/store-files.ts";
 import type { Action } from "./action.ts";
 import { NoStore } from "./errors.ts";
 
-/** Without a disk the file would land on the root file system and be lost with the VM. */
+/** Writes a file to the store. Refused without a disk: the file would be lost with the VM. */
 export const writeStoreFile: Action<"write_store_file"> = async ({ file }, { services }) => {
   const { store } = services.paths;
   if ((await mountedAt(services, store)) === undefined) throw NoStore({ store });

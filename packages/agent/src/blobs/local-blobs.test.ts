@@ -56,7 +56,7 @@ describe("a local blobstore", () => {
     expect(await readFile(await blobs.fetch(blobId, digest, NEVER), "utf8")).toBe("content");
   });
 
-  it("elsewhere is looked in after what was uploaded", async () => {
+  it("is searched after the uploaded blobs if it is elsewhere", async () => {
     const { dir } = await tools();
     await mkdir(join(dir, "store"));
     await writeFile(join(dir, "store", "b-1"), "there");

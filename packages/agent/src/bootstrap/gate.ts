@@ -54,7 +54,9 @@ export class Gate {
     for (const look of [...this.#look]) look();
   }
 
-  /** Before it has started, when its disk does not come back: a Director may find that out, and put it right. */
+  /**
+   * Opens for disk messages before the agent has started, so that a Director can repair a disk that does not come back.
+   */
   openForDisks(inner: Handler): void {
     this.#innerForDisks = inner;
     for (const look of [...this.#look]) look();

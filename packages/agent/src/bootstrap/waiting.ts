@@ -23,7 +23,7 @@ export class Waiting {
     this.#cause = cause;
   }
 
-  /** Such as `waiting for the device of disk vol-1 (persistent disk, 12 s)`. */
+  /** Returns a text such as `waiting for the device of disk vol-1 (persistent disk, 12 s)`. */
   text(): string {
     const seconds = Math.round((this.#clock.monotonic() - this.#since) / 1000);
     return `waiting for ${this.#cause ?? this.#step} (${this.#step}, ${seconds} s)`;

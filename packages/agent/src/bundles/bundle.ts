@@ -49,7 +49,7 @@ export async function makeStaging({ installed }: Collection, random: Random): Pr
   return directory;
 }
 
-/** From here on the bundle is installed. What is in `staging` must be on the disk before. */
+/** Installs a bundle with one rename. The content of `staging` must be on the disk before. */
 export async function install(bundle: Bundle, staging: string): Promise<void> {
   const parent = dirname(bundle.directory);
   const { mode, uid, gid } = await lstat(staging);

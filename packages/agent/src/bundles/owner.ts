@@ -7,7 +7,7 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** How everything begins that gets its name when it is whole. No job or package has a name with a dot in front. */
+/** Prefix of entries that get their name once they are complete. No job or package has a name with a leading dot. */
 export const UNFINISHED = ".unfinished-";
 
 /**

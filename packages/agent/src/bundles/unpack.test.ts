@@ -118,7 +118,7 @@ describe("an archive", () => {
     await expect(bad.work).rejects.toThrow("goes through a link");
   });
 
-  it("larger than it may be is refused before it fills the disk", async () => {
+  it("is refused before it fills the disk if it is too large", async () => {
     const { directory, work } = await unpacked(await packed(entry({ name: "bomb" }, "0".repeat(2 << 20))));
     await expect(work).rejects.toThrow("unpacks to more than 1048576 bytes");
     expect(await readdir(directory)).toEqual([]);

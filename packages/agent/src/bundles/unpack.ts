@@ -11,7 +11,7 @@ import { WriteQueue } from "./write-queue.ts";
 /** Place in an empty directory of ours, to which nothing else writes meanwhile. */
 export interface Place {
   readonly directory: string;
-  /** Below it; empty for the directory itself. */
+  /** Path below the directory. Empty for the directory itself. */
   readonly name: string;
 }
 

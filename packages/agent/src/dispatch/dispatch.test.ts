@@ -52,7 +52,7 @@ describe("a message", () => {
     },
   );
 
-  it("without a method is unknown", async () => {
+  it("is unknown without a method", async () => {
     const { handler } = await dispatching({ actions: {} });
     for (const body of ["{}", "null", '{"method":null}'])
       expect(await handler(body, "test")).toMatchObject({ reply: exception("unknown message ") });
@@ -121,7 +121,7 @@ describe("a message", () => {
     ]);
   });
 
-  it("without a result answers null", async () => {
+  it("is answered with null if it has no result", async () => {
     const { ask } = await dispatching({ actions: { ping: (async () => undefined) as never } });
     expect(await ask("ping")).toEqual({ value: null });
   });

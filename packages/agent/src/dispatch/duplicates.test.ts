@@ -25,7 +25,7 @@ describe("the same request twice", () => {
     expect(runs).toBe(1);
   });
 
-  it("while the first still runs waits for its reply", async () => {
+  it("waits for the reply of the first while that runs", async () => {
     const work = gate();
     let runs = 0;
     const { handler } = await dispatching({

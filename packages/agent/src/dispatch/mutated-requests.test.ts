@@ -42,7 +42,7 @@ const mutated = fc.oneof(
   fc.json(),
 );
 
-it("whatever arrives, the dispatcher answers or calls it unreadable, and goes on", async () => {
+it("the dispatcher answers any input or calls it unreadable, and goes on", async () => {
   const { handler, ask, tasks } = await dispatching({ actions: { ...actions, ping: async () => "pong" } });
   await fc.assert(
     fc.asyncProperty(mutated, async (body) => {

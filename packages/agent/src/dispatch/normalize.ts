@@ -77,7 +77,7 @@ function mayBeMissing(schema: Schema): boolean {
 const acceptsNull = (schema: Schema, shape: Shape): boolean =>
   (shape.kind === "maybe" && shape.null) || matches(schema, null);
 
-/** Returns Go's zero value of a type. */
+/** Returns the value that an unset Go variable of this type holds, with empty maps and lists for nil. */
 function zeroOf(shape: Shape): unknown {
   switch (shape.kind) {
     case "fields":

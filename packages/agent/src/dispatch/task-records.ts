@@ -55,7 +55,7 @@ export class TaskRecords {
     return [...this.#records.values()];
   }
 
-  /** On disk when it resolves. */
+  /** Adds a record. Resolves once it is on disk. */
   async add(record: Omit<TaskRecord, "started">): Promise<void> {
     this.#records.set(record.id, { ...record, started: false });
     try {

@@ -249,7 +249,7 @@ describe("cancelling", () => {
 describe("a restart of the agent", () => {
   const settings = [{ trusted_certs: "", mbus: { urls: ["nats://10.0.0.1:4222"] } }];
 
-  it("asked for by update_settings keeps the task running until the next process answers ok", async () => {
+  it("keeps the task of update_settings running until the next process answers ok", async () => {
     const before = await dispatching({
       actions: {
         update_settings: async (_, { services }) => {
@@ -368,7 +368,7 @@ describe("a restart of the agent", () => {
     expect(await it.ask("get_task", ["task-1"])).toMatchObject({ exception: {} });
   });
 
-  it("tells the work under way by its signal", async () => {
+  it("aborts the signal of running work", async () => {
     const began = gate();
     let reason: unknown;
     const { ask, tasks } = await dispatching({

@@ -9,7 +9,7 @@ const bundle = agentBundle();
 const within = { timeout: 120_000, interval: 50 };
 
 /** A job with one fault, and the agent killed while it is at fault. */
-describe("an agent that is killed with -9 while a job", { timeout: 600_000 }, () => {
+describe("an agent that is killed with -9 beside a faulty job", { timeout: 600_000 }, () => {
   let vm: SupervisedMachine;
   beforeEach(async () => {
     vm = await SupervisedMachine.open(bundle());
@@ -46,7 +46,7 @@ describe("an agent that is killed with -9 while a job", { timeout: 600_000 }, ()
       "fork-away",
       /^web of the job web failed to start: no process.*gone away/,
     ],
-  ])("%s is told of it again, with its log, and the next try works", async (_, start, said) => {
+  ])("reports again a job that %s, with its log, and the next try works", async (_, start, said) => {
     await vm.apply({ web: vm.check("web", { start, seconds: 1 }) });
     await vm.machine.caller.value("start");
     await expect.poll(problem, within).toMatch(said);
@@ -58,7 +58,7 @@ describe("an agent that is killed with -9 while a job", { timeout: 600_000 }, ()
     await mended();
   });
 
-  it("ignores SIGTERM fails the next stop with the same words, and the next try works", async () => {
+  it("fails the next stop of a job that ignores SIGTERM with the same words, and the next try works", async () => {
     const { caller } = vm.machine;
     await vm.apply({ web: vm.check("web", { start: "stubborn", stop: "term", seconds: 1 }) });
     await caller.value("start");

@@ -61,7 +61,7 @@ ${rest}`;
     (await readdir(vm.machine.paths.dataTmp)).filter((name) => /^(fetched|compiled|logs)-/.test(name));
 
   const ENDS = ["and all of it runs on", "and its shell ends, but not its child"];
-  describe.each(sampleOf("killed in a script", ENDS, 1))("in a script of a job, %s", (how) => {
+  describe.each(sampleOf("killed in a script", ENDS, 1))("during a script of a job, %s", (how) => {
     beforeEach(() => open(() => ({ "work/bin/run": once("echo whole"), "work/bin/drain": once("echo 0") })));
     const killed = async () => {
       const [shell = 0, child = 0] = await begun();
@@ -74,7 +74,7 @@ ${rest}`;
       return [shell, child];
     };
 
-    it("says at its start what still runs, and ends it before it runs the errand again", async () => {
+    it("reports at its start what still runs, and ends it before it runs the errand again", async () => {
       const { caller } = vm.machine;
       const task = await caller.task("run_errand", "work");
       const [shell = 0, child = 0] = await killed();
@@ -87,7 +87,7 @@ ${rest}`;
       expect(await jobState()).toBe("running");
     });
 
-    it("drains anew, after what the first drain left has ended, and stops and starts", async () => {
+    it("drains again, after what the first drain left has ended, and stops and starts", async () => {
       const { caller } = vm.machine;
       const task = await caller.task("drain", "shutdown");
       const [shell = 0, child = 0] = await killed();
@@ -102,7 +102,7 @@ ${rest}`;
     });
   });
 
-  it("in a compilation leaves no half of a package, and compiles it the next time", async () => {
+  it("leaves no partial package after a kill during a compilation, and compiles it the next time", async () => {
     await open();
     const { caller, paths } = vm.machine;
     const source = await archiveOf({ packaging: once("echo built > $BOSH_INSTALL_TARGET/x") });
@@ -163,7 +163,7 @@ ${rest}`;
     );
   });
 
-  it("in a start lets the start program end, runs no other one, and takes the job that it started", async () => {
+  it("lets a start program end after a kill, runs no other one, and takes over the job that it started", async () => {
     await open();
     const { caller } = vm.machine;
     await vm.apply({ web: vm.check("web"), slow: vm.check("slow", { start: "gated", seconds: 300 }) });

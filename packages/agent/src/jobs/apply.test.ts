@@ -103,7 +103,7 @@ describe("apply with jobs", () => {
     expect(await readFile(join(paths.sysLog, "web", "web.log"), "utf8")).toBe("kept");
   });
 
-  it("without a configuration hash changes no jobs", async () => {
+  it("changes no jobs without a configuration hash", async () => {
     const { services, paths, call } = await lab();
     await apply({ spec: await specOf(services, { jobs: { web: WEB } }) }, call);
     const before = treeOf(paths.dataJobs);
@@ -120,7 +120,7 @@ describe("apply with jobs", () => {
     expect(await readdir(paths.jobs)).toEqual([]);
   });
 
-  it("after prepare fetches nothing any more", async () => {
+  it("fetches nothing again after prepare", async () => {
     const { services, paths, call } = await lab();
     const spec = await specOf(services, { jobs: { web: WEB }, packages: { ruby: { a: "1" } } });
     expect(await prepare({ spec }, call)).toBe("prepared");
@@ -204,7 +204,7 @@ describe("an apply that fails", () => {
     },
   );
 
-  it("because a name is taken by a directory replaces nothing", async () => {
+  it("replaces nothing if a directory has the name of a link", async () => {
     const { services, paths, call } = await lab();
     await mkdir(join(paths.jobs, "web"));
     await writeFile(join(paths.jobs, "web", "mine"), "kept");
@@ -215,7 +215,7 @@ describe("an apply that fails", () => {
     expect(await readFile(join(paths.jobs, "web", "mine"), "utf8")).toBe("kept");
   });
 
-  it("because a job is not in the archive names it", async () => {
+  it("names the job that is missing from the archive", async () => {
     const { services, call } = await lab();
     const spec = await specOf(services, { jobs: { web: WEB } });
     const templates = [...(spec.job?.templates ?? []), { name: "other", version: "v1" }];
@@ -227,7 +227,7 @@ describe("an apply that fails", () => {
   it.each([
     [{ name: "../x", version: "v1" }, "cannot be named"],
     [{ name: "web", version: "" }, "has no version"],
-  ])("because of the job %j is refused before anything is fetched", async (template, why) => {
+  ])("is refused before anything is fetched for the job %j", async (template, why) => {
     const { services, call } = await lab();
     const spec = await specOf(services, { jobs: { web: WEB } });
     const failure = await apply({ spec: { ...spec, job: { templates: [template] } } }, call).catch(
@@ -237,7 +237,7 @@ describe("an apply that fails", () => {
     expect(String(failure)).toContain(why);
   });
 
-  it("because a package is hostile installs neither it nor the jobs", async () => {
+  it("installs neither a hostile package nor the jobs", async () => {
     const { services, paths, call } = await lab();
     const spec = await specOf(services, { jobs: { web: WEB } });
     const content = await archiveOf({ "../../../jobs/evil": "x" });

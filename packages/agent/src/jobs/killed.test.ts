@@ -36,7 +36,7 @@ async function viewOf(paths: Paths): Promise<View> {
 
 const templatesOf = (spec: ApplySpec): string => spec.rendered_templates_archive?.blobstore_id ?? "";
 
-/** Without the links to packages, which belong to all jobs together. */
+/** Drops the links to packages, which belong to all jobs together. */
 const filesOf = (tree: Readonly<Record<string, string>> = {}) =>
   Object.fromEntries(Object.entries(tree).filter(([name]) => !name.startsWith("packages/")));
 

@@ -13,7 +13,7 @@ export interface PackagePlan {
 
 /** Jobs and packages that a spec puts on the VM. */
 export interface JobsPlan {
-  /** In the order of the spec. */
+  /** Jobs in the order of the spec. */
   readonly jobs: readonly Bundle[];
   /** Archive of the rendered templates of all jobs. Undefined without jobs. */
   readonly archive: BlobSource | undefined;

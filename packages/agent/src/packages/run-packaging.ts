@@ -27,7 +27,7 @@ export async function runPackaging(packaging: Packaging, paths: Paths, signal: A
   const logs = join(paths.sysLog, "compilation");
   await rm(logs, { recursive: true, force: true });
   await mkdir(logs, { recursive: true, mode: 0o750 });
-  // Before it begins: what it says is lost when it ends before anybody listens.
+  // Before it begins: what it says is lost when it ends before a reader is attached.
   const files = await openLogs(logs);
   // A new process group, so that ending it ends what it started.
   const child = spawn(...usualLimits("bash", ["-x", "packaging"]), {
@@ -104,7 +104,7 @@ async function logged(output: Readable, file: FileHandle, end: () => void) {
   return { text: wholeLines(tail, size > TAIL), cut: size > TAIL };
 }
 
-/** From the first whole line on, if that costs little, and without half a character. */
+/** Drops the first partial line of a tail, if that costs little, or else the first partial character. */
 function wholeLines(tail: Buffer, cut: boolean): string {
   if (!cut) return tail.toString("utf8");
   const line = tail.indexOf(10);

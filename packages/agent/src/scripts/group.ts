@@ -34,7 +34,7 @@ export const KILL_AFTER_MS = 10_000;
 /** A process that the script left behind may hold its output open for ever; what it wrote itself is there by then. */
 const LAST_OUTPUT_MS = 500;
 const REAPED_MS = 2_000;
-/** Between looks whether anybody of the group is left. */
+/** Pause between checks for processes of the group. */
 const LOOK_MS = 100;
 const KEEP = 64 << 10;
 

@@ -12,7 +12,7 @@ import type { Log } from "../log.ts";
 import { endGroup, KILL_AFTER_MS } from "./group.ts";
 import { markedProcesses, signalProcess } from "./marked.ts";
 
-/** In the environment of a script and of what it starts: this one run of it. */
+/** Variable in the environment of a script and its children that identifies the run. */
 const MARK = "SLIPWAY_RUN";
 const LOOK_MS = 100;
 const REAPED_MS = 2_000;
@@ -32,7 +32,7 @@ export interface LeftoverTools {
 /** A script that is about to run. */
 export interface NotedRun {
   readonly env: Readonly<Record<string, string>>;
-  /** To be called once it runs. */
+  /** Records the pid once the script runs. */
   begun(pid: number): Promise<void>;
   /** Takes it off the list. What it has left running on purpose is its own business then. */
   over(): Promise<void>;

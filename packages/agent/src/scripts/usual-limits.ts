@@ -15,7 +15,7 @@ export const usualLimits = (
 
 const FIRST_LINE = 256;
 
-/** Why this file cannot be run, as far as that can be seen; the shell would only say so with an exit code. */
+/** Returns why a file cannot be run, as far as that is visible. The shell would only give an exit code. */
 export async function whyNotRun(path: string): Promise<string | undefined> {
   if (!(await isThere(path))) return "it is not there";
   if (!(await isThere(path, constants.X_OK))) return "it is not executable";

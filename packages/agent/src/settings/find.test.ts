@@ -159,7 +159,7 @@ describe("incomplete user-data", () => {
     expect(await failure(found)).toContain(RegistryNotAllowed({ source: "A" }).message);
   });
 
-  it("without anything to ask the registry for say what is missing; with the wrong password, what is wrong", async () => {
+  it("report what is missing to ask the registry, or that the password is wrong", async () => {
     const t = await tools();
     const { endpoint } = await registry(t);
     const nameless = JSON.stringify({ registry: { endpoint } });

@@ -14,7 +14,7 @@ export interface Found {
 
 export interface FinderOptions {
   readonly sources: readonly Source[];
-  /** Undefined: ask a registry where the user-data lead to one. */
+  /** Forces or forbids the registry. Undefined to use it if the user-data name one. */
   readonly useRegistry: boolean | undefined;
   readonly useServerName: boolean;
   /** Called between two rounds with the round and what each source answered. */
@@ -23,7 +23,7 @@ export interface FinderOptions {
 
 /** Every source is asked once in a round; a source that is slow to appear does not keep the next one from being used. */
 export const FIRST_SEARCH: Backoff = { tries: 10, firstDelayMs: 1000, longestDelayMs: 2000 };
-/** When the settings of the last time are there to fall back to. */
+/** Retries if the settings of the last start can be used instead. */
 export const REFRESH: Backoff = { tries: 3, firstDelayMs: 500, longestDelayMs: 1000 };
 
 /** Finds the settings. The source that gave them is the only one asked from then on. */

@@ -78,7 +78,7 @@ describe("settings", () => {
     );
   });
 
-  it("torn at any length are never trusted, kept aside, and recovered from the source", async () => {
+  it("are never trusted if torn at any length, but kept aside, and recovered from the source", async () => {
     const t = await tools();
     for (let length = 0; length < SETTINGS_TEXT.length; length += 7) {
       await writeFile(t.paths.settings, SETTINGS_TEXT.slice(0, length));
@@ -95,7 +95,7 @@ describe("settings", () => {
     ["NULs", "\0".repeat(64)],
     ["another document", '{"a":1}'],
     ["settings with a wrong field", '{"agent_id":"a","networks":3}'],
-  ])("that turn out to be %s are put aside with a line in the log", async (_, text) => {
+  ])("are put aside with a line in the log if they turn out to be %s", async (_, text) => {
     const t = await tools();
     await writeFile(t.paths.settings, text);
     await started(t);
@@ -215,7 +215,7 @@ describe("disk hints", () => {
     expect((await one.persistentDisks()).get("vol-1")?.hint.kind).toBe("path");
   });
 
-  it("added at the same time are all kept", async () => {
+  it("are all kept if added at the same time", async () => {
     const t = await tools();
     const one = await started(t);
     const cids = Array.from({ length: 20 }, (_, at) => `vol-${at + 10}`);
@@ -223,7 +223,7 @@ describe("disk hints", () => {
     expect((await (await started(t)).persistentDisks()).size).toBe(21);
   });
 
-  it("torn at any length are put aside, and the disks of the settings remain", async () => {
+  it("are put aside if torn at any length, and the disks of the settings remain", async () => {
     const t = await tools();
     await (await started(t)).addHint("vol-2", hint("/dev/sdg"));
     const whole = await readFile(t.paths.persistentDiskHints, "utf8");

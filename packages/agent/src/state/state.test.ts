@@ -26,7 +26,7 @@ describe("the stored spec", () => {
     expect((await stat(t.paths.spec)).mode & 0o777).toBe(0o600);
   });
 
-  it("torn at any length is put aside and as none", async () => {
+  it("is put aside and ignored if torn at any length", async () => {
     const t = await tools();
     const text = JSON.stringify({ deployment: "shop", networks: { a: { ip: "1" } } });
     for (let length = 0; length < text.length; length += 5) {

@@ -35,7 +35,7 @@ export async function withLastLines(what: string, job: string, directory: string
   return lines === "" ? what : `${what}; ${lines}`;
 }
 
-/** Why a process does not run, in the form of all supervisors. */
+/** Returns the reason why a process does not run, in the form of all supervisors. */
 export const problemText = (service: string, job: string, why: string, directory: string): Promise<string> =>
   withLastLines(`${service} of the job ${job}: ${why}`, job, directory);
 

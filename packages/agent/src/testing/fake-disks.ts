@@ -5,7 +5,7 @@ interface FakeDisk {
   readonly files: Map<string, string>;
 }
 
-/** Thrown where a test kills the agent: after a step was done, before anybody heard of it. */
+/** Thrown where a test kills the agent: after a step was done, before it was reported. */
 export class Killed extends Error {}
 
 /** Ends when the time is up and, as on real machines, a moment later, which real code takes to collect the cause. */

@@ -122,9 +122,9 @@ describe("POST /agent", () => {
   });
 });
 
-describe("who may call", () => {
+describe("authentication", () => {
   it.each([null, "mbus:wrong", "mbus:", "mbus:s3cret2", "Mbus:s3cret", "other:s3cret", "mbus:s3cre"])(
-    "is not who says %s: 401, and the challenge upstream gives",
+    "answers %s with 401 and upstream's challenge",
     async (auth) => {
       const { port } = await listening();
       for (const answer of [
@@ -138,7 +138,7 @@ describe("who may call", () => {
     },
   );
 
-  it("is who has name and password of the URL, percent-encoded there", async () => {
+  it("takes the name and password of the URL, percent-encoded there", async () => {
     const { port } = await listening({ url: "https://mbus:p%40ss%3Aword%C3%A4@127.0.0.1:0" });
     const authorization = `Basic ${Buffer.from("mbus:p@ss:wordä").toString("base64")}`;
     expect(await post(port, "1", { auth: null, headers: { authorization } })).toMatchObject({ status: 200 });
@@ -210,14 +210,14 @@ describe("blobs", () => {
     "%zz",
     ".upload-1",
     "x".repeat(256),
-  ])("have no such id: '%s'", async (id) => {
+  ])("reject the id '%s'", async (id) => {
     const { port, blobs } = await listening();
     expect(await put(port, `/blobs/ab/${id}`, "x")).toMatchObject({ status: 400 });
     expect(await call(port, `/blobs/ab/${id}`)).toMatchObject({ status: 404 });
     await expect(readdir(blobs)).rejects.toThrow("ENOENT");
   });
 
-  it("beyond the limit are refused and leave nothing, not even of the older one", async () => {
+  it("are refused beyond the limit and leave nothing, not even of the older one", async () => {
     const { port, blobs } = await listening({ largestBlob: 100_000 });
     await put(port, "/blobs/a", "older");
     expect(await put(port, "/blobs/a", Buffer.alloc(3_000_000))).toMatchObject({
@@ -304,7 +304,7 @@ describe("rotation", () => {
     expect(await underWay).toMatchObject({ status: 200 });
   });
 
-  it("to a pair that does not fit is refused and changes nothing; the client CA stays", async () => {
+  it("refuses a pair that does not match and changes nothing; the client CA stays", async () => {
     const { port, transport } = await listening({ clientCa: CA });
     const torn = { ...AGENT_SERVER_NEXT, privateKey: AGENT_SERVER.privateKey };
     expect(() => transport.rotate(torn)).toThrow(/cannot be used: .*key values mismatch/);

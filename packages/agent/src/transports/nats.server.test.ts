@@ -70,7 +70,7 @@ describe.runIf(here)("over a real nats-server with the permissions of a deployme
     expect(lines).toEqual([`connected to NATS at 127.0.0.1:${server.port}`]);
   });
 
-  it("what is no request gets no answer, nor does one that wants it elsewhere; the next ping does", async () => {
+  it("an invalid request gets no answer, nor does one with a foreign reply subject; the next ping does", async () => {
     const server = await TestNatsServer.start();
     const { lines } = await connected(server, {});
     const { ask, send, replies, request } = await directorOn(server);
@@ -219,7 +219,7 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
     expect(await (await directorOn(server)).ask("ping")).toEqual(pong);
   });
 
-  it("because it is down is found when it comes up, and again after kill -9", async () => {
+  it("is found when it comes up after being down, and again after kill -9", async () => {
     const server = await TestNatsServer.start({ down: true });
     const dispatcher = await dispatching({ actions: ping });
     const { transport, lines } = agentOn(server);
@@ -257,7 +257,7 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
     await expect.poll(() => replies).toContainEqual({ subject, text: '{"value":"done"}' });
   });
 
-  it("because it is frozen is left, and found again when it is not", async () => {
+  it("is left while it is frozen, and found again when it is not", async () => {
     const server = await TestNatsServer.start();
     const dispatcher = await dispatching({ actions: ping });
     const time = hastyClock();
@@ -273,7 +273,7 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
     expect(await (await directorOn(server)).ask("ping")).toEqual(pong);
   });
 
-  it("because it has cut the agent off, which did not keep up, is found again: the task goes on, and is answered", async () => {
+  it("is found again after it has cut off a slow agent: the task goes on, and is answered", async () => {
     const server = await TestNatsServer.start({ more: "max_pending: 2097152" });
     const proxy = await SlowProxy.to(server.port);
     const [began, slow] = [gate(), gate()];
@@ -308,7 +308,7 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
   });
 });
 
-describe.runIf(here)("a server that is not the one", () => {
+describe.runIf(here)("a wrong server", () => {
   it.each([
     ["by its name", { server: EVIL_SERVER }, AGENT, /must end in \.nats\.bosh-internal/],
     ["by its address", { server: MISPLACED_SERVER }, AGENT, /IP: 127\.0\.0\.1 is not in the cert's list/],
@@ -355,7 +355,7 @@ describe.runIf(here)("rotation of certificates", () => {
     expect(await ask("get_task", { args: [id] })).toEqual({ value: "ok" });
   });
 
-  it("without a restart keeps the task that runs, though the old name is taken from the server", async () => {
+  it("keeps the running task without a restart, though the server removes the old name", async () => {
     const server = await TestNatsServer.start({ users: { ...users, ...nats.agent } });
     const work = gate();
     const { transport, lines, dispatcher } = await connected(
@@ -381,7 +381,7 @@ describe.runIf(here)("rotation of certificates", () => {
     expect(lines.filter((line) => line.includes("lost"))).toEqual([]);
   });
 
-  it("to a name the server does not know leaves the old connection in service", async () => {
+  it("leaves the old connection in service if the server does not know the new name", async () => {
     const server = await TestNatsServer.start({ users });
     const { transport, lines } = await connected(server, {}, AGENT_BOOTSTRAP);
     const { ask } = await directorOn(server);

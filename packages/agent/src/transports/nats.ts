@@ -172,7 +172,7 @@ class Nats implements Transport {
     }
   }
 
-  /** Until then, or until something changes. */
+  /** Sleeps, but not past a change of credentials or the end. */
   async #pause(ms: number): Promise<void> {
     if (!this.#closing) await this.#options.clock.sleep(ms, this.#change.signal).catch(() => undefined);
   }

@@ -2,7 +2,7 @@ import { openEmbedded } from "@slipway/director/store/embedded/open";
 import type { Clock } from "@slipway/kernel/clock";
 import { closingAll } from "../owned/owned.ts";
 
-/** How long the database takes by itself, made when it is not there: the floor of a start. */
+/** Measures the start of the database alone, which is created if it does not exist: the floor of a start. */
 export const databaseBench = (stateDir: string, clock: Clock): Promise<{ readonly ms: number }> =>
   closingAll(async (owned) => {
     const begun = clock.monotonic();

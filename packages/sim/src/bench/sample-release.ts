@@ -53,7 +53,7 @@ const MONIT = `check process server
 
 /** Templates of a job, like those of a Director. */
 export const TEMPLATES = { "ctl.erb": CTL, "config.json.erb": CONFIG, "settings.yml.erb": SETTINGS };
-/** With monit's. */
+/** Number of templates with monit's. */
 export const TEMPLATES_PER_JOB = Object.keys(TEMPLATES).length + 1;
 
 export const SAMPLE_PROPERTIES = {

@@ -27,7 +27,7 @@ export interface TemplatesReport {
   readonly one: number;
   readonly all: number;
   readonly threads: number;
-  /** Undefined without a Ruby. */
+  /** Templates per second of a Ruby of the system. Undefined without a Ruby. */
   readonly warm?: number;
   readonly each?: number;
   /** `templates.ruby`: a process in namespaces for each job. Undefined where those cannot be had. */

@@ -27,7 +27,7 @@ export interface ChildOrder {
   readonly stopAt?: readonly PointId[] | undefined;
   /** Seed of delays, one for each call, as on a busy machine. Undefined for no delays. */
   readonly uneven?: string | undefined;
-  /** Done one after the other, each when the one before has ended. */
+  /** Jobs to do, each when the one before has ended. */
   readonly jobs: readonly Job[];
   /** True if unfinished tasks are canceled instead of resumed. */
   readonly cancels?: boolean | undefined;
@@ -41,7 +41,7 @@ export interface ChildOrder {
   readonly dns: boolean;
   /** Agents are on the bus. */
   readonly nats: boolean;
-  /** How much later its clock is than the machine's. */
+  /** Milliseconds by which its clock is ahead of the machine's. */
   readonly laterMs: number;
 }
 

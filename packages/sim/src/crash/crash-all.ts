@@ -11,7 +11,7 @@ import { forget } from "./stage.ts";
 export interface Plan {
   readonly scenarios: readonly CrashScenario[];
   readonly seed: string;
-  /** How many of each scenario, beside the kills; undefined: at all points. */
+  /** Points of each scenario to die at, beside the kills. Undefined for all points. */
   readonly deaths: number | undefined;
   /** Kills of each scenario at random moments. */
   readonly kills: number;
@@ -20,7 +20,7 @@ export interface Plan {
 export interface Found {
   /** Points at which a Director was killed, or would have left what it left at the one before. */
   readonly points: number;
-  /** How often it was killed for them. */
+  /** Number of kills for these points. */
   readonly deaths: number;
   readonly kills: number;
   readonly kinds: Readonly<Record<PointKind, number>>;

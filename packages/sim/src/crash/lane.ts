@@ -141,7 +141,7 @@ export class Lane {
     await this.#keeper.give(rows);
   }
 
-  /** How many transactions the database server has numbered: those that changed or locked something. */
+  /** Returns how many transactions the database server has numbered: those that changed or locked something. */
   async numberedTransactions(): Promise<number> {
     const sql = "select pg_snapshot_xmax(pg_current_snapshot())::text as next";
     const { rows } = await this.#admin.query<{ next: string }>(sql);

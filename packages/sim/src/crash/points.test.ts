@@ -61,12 +61,12 @@ const set = (to: string) =>
   store.db.updateTable("director_attributes").set({ value: to }).where("name", "=", "a");
 const WRITE = "write update director_attributes";
 describe("the points of a store", () => {
-  it("a statement of the query builder, which the driver gets as an object, is one before and one after", async () => {
+  it("include one before and one after a statement of the query builder, which the driver gets as an object", async () => {
     await set("1").execute();
     expect(passed()).toEqual([`before ${WRITE}`, `after ${WRITE}`]);
   });
 
-  it("a transaction is one write, named after all it writes to", async () => {
+  it("include one write for a transaction, named after all it writes to", async () => {
     await store.db.transaction().execute(async (tx) => {
       await tx.updateTable("director_attributes").set({ value: "1" }).where("name", "=", "a").execute();
       await tx.insertInto("director_attributes").values({ name: "b", value: "1" }).execute();
@@ -75,7 +75,7 @@ describe("the points of a store", () => {
     expect(passed()).toEqual([`before ${both}`, `after ${both}`]);
   });
 
-  it("so is one that is sent in one go, and one in a statement that begins with `with`", async () => {
+  it("include one write for a transaction sent in one go, and for a statement that begins with `with`", async () => {
     const client = new pg.Client(database.connection as pg.ClientConfig);
     await client.connect();
     const change = { text: "update director_attributes set value = $1 where name = 'a'", values: ["1"] };
@@ -92,7 +92,7 @@ describe("the points of a store", () => {
     expect(passed()).toEqual([`before ${WRITE}`, `after ${WRITE}`, `before ${insert}`, `after ${insert}`]);
   });
 
-  it("reading, and writing that finds nothing to change or is undone, is none", async () => {
+  it("do not include reads, and writes that change nothing or are undone", async () => {
     await value();
     await store.db.transaction().execute(() => value());
     await set("1").where("value", "=", "none").execute();
@@ -104,7 +104,7 @@ describe("the points of a store", () => {
     expect(passed()).toEqual([]);
   });
 
-  it("its number is the same however often something that changes nothing was tried before it", async () => {
+  it("keep their number however often something that changes nothing was tried before", async () => {
     const nthOf = (at: number) => points.passed().at(at)?.nth ?? 0;
     const nothing = () => set("1").where("value", "=", "none").execute();
     await set("1").execute();
@@ -117,7 +117,7 @@ describe("the points of a store", () => {
     expect([nthOf(-2), nthOf(-1)]).toEqual([first + 1, first + 1]);
   });
 
-  it("whoever would leave what he leaves at the point before is told so", async () => {
+  it("say whether a death there leaves the same as at the point before", async () => {
     const anew = () =>
       points
         .passed()
@@ -130,7 +130,7 @@ describe("the points of a store", () => {
     expect(anew().slice(1)).toEqual([true, false, true, true, true]);
   });
 
-  it("what a timer writes is none, what follows a sleep is", async () => {
+  it("do not include writes of timers, but those after a sleep", async () => {
     const clock = points.clock(systemClock);
     await new Promise<void>((resolve, reject) => {
       clock.after(
@@ -147,14 +147,14 @@ describe("the points of a store", () => {
     expect(passed()).toEqual([`before ${WRITE}`, `after ${WRITE}`]);
   });
 
-  it("a statement that the server refuses is none, and the connection goes on", async () => {
+  it("do not include a statement that the server refuses, and the connection goes on", async () => {
     const twice = store.db.insertInto("director_attributes").values({ name: "a", value: "1" });
     await expect(twice.execute()).rejects.toThrow("director_attributes");
     await set("1").execute();
     expect([await value(), passed()]).toEqual(["1", [`before ${WRITE}`, `after ${WRITE}`]]);
   });
 
-  it("whoever dies before a write has not written, after it has", async () => {
+  it("are before the write or after it, as their name says", async () => {
     const upload = { name: "sim", version: "1", cpi: "" };
     const insert = () => store.db.insertInto("stemcell_uploads").values(upload).execute();
     const uploads = () => store.db.selectFrom("stemcell_uploads").selectAll().execute();
@@ -166,7 +166,7 @@ describe("the points of a store", () => {
     expect(await uploads()).toEqual([upload]);
   });
 
-  it("transactions that may change something are counted, also those that are no points", async () => {
+  it("count all transactions that may change something, also those that are no points", async () => {
     const before = points.transactions();
     await value();
     await set("1").where("value", "=", "none").execute();
@@ -176,7 +176,7 @@ describe("the points of a store", () => {
 });
 
 describe("the points of a world", () => {
-  it("each call to the CPI and each message to an agent is one before and one after", async () => {
+  it("are before and after each call to the CPI and each message to an agent", async () => {
     const clients = points.clients({
       cpi: () => Promise.resolve({ result: null, error: null, log: "" }),
       ask: () => Promise.resolve({ value: null }),

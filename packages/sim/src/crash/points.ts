@@ -63,7 +63,7 @@ export interface PointsOptions {
   readonly functions: ReadonlySet<string>;
   /** Returns the state beside the store and the world; it changes with them. */
   readonly files?: (() => string) | undefined;
-  /** Before and after all that it asks for. */
+  /** Called before and after each call. */
   readonly pause?: (() => Promise<void>) | undefined;
 }
 

@@ -11,13 +11,13 @@ import { type Moment, Stage } from "./stage.ts";
 export interface Prepared {
   readonly scenario: CrashScenario;
   readonly start: Moment;
-  /** How many tasks there are then. */
+  /** Number of tasks at the start. */
   readonly tasksBefore: number;
   readonly points: readonly Passed[];
   readonly steps: readonly BegunStep[];
   /** Duration of the move in a separate process, its start included. */
   readonly tookMs: number;
-  /** How its tasks end without a crash, in order. */
+  /** End states of its tasks without a crash, in order. */
   readonly states: readonly string[];
   readonly outcome: object;
   /** Content of the disks in use, which no crash may change. */

@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.close();
 });
 
-it("a database is given back what was taken of it, and its next numbers", async () => {
+it("a database gets back the rows that were taken from it, and its next numbers", async () => {
   const { db } = database;
   await seed(new SimWorld(), db);
   await db.insertInto("director_attributes").values({ name: "a", value: 'quoted " \\ and more\n' }).execute();
@@ -40,7 +40,7 @@ it("a database is given back what was taken of it, and its next numbers", async 
   expect(await nextId()).toBe(next);
 });
 
-it("what is not committed is not taken", async () => {
+it("uncommitted rows are not taken", async () => {
   const taken = await keeper.take();
   await database.db.transaction().execute(async (tx) => {
     await tx.deleteFrom("configs").execute();

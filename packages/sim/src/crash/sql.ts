@@ -14,7 +14,7 @@ const TOKENS =
   /--[^\n]*|\/\*[\s\S]*?\*\/|\$([a-z_]\w*)?\$[\s\S]*?\$\1\$|\be'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?<quoted>(?:[^"]|"")*)"|(?<word>[a-z_][\w$]*)|(?<sign>[;.(])/gi;
 
 interface Token {
-  /** In lower case, unless it is quoted. */
+  /** Text in lower case, unless it is quoted. */
   readonly text: string;
   readonly quoted: boolean;
 }

@@ -65,7 +65,7 @@ export class Stage {
   readonly #lane: Lane;
   readonly #scenario: CrashScenario;
   readonly world: SimWorld;
-  /** How much later it is here than on the machine. */
+  /** Milliseconds by which its clock is ahead of the machine's. */
   #laterMs: number;
 
   private constructor(lane: Lane, scenario: CrashScenario, world: SimWorld, laterMs: number) {

@@ -7,7 +7,7 @@ export interface Watcher {
   sees(): void;
   /** False: what is written now is let through. */
   watches(): boolean;
-  /** Before and after each query. */
+  /** Called before and after each query. */
   pause(): Promise<void>;
   /** `work` makes what was written last. `names`: of all that it is, most often one. */
   around<T>(names: readonly string[], work: () => Promise<T>): Promise<T>;

@@ -38,7 +38,7 @@ export interface SimDirectorOptions {
   readonly enableSnapshots?: boolean;
   /** True if instances have DNS names that agents receive. */
   readonly dns?: boolean;
-  /** Undefined: those of the world. */
+  /** Agents of the Director. By default those of the world. */
   readonly agents?: Agents | undefined;
   /** Agents are on the bus; undefined: they are called. */
   readonly nats?: SimNats | undefined;
@@ -51,12 +51,12 @@ export interface SimDirectorOptions {
     | undefined;
   /** Further ones of the Director's configuration. */
   readonly operations?: Partial<Parameters<typeof assemble>[0]["options"]> | undefined;
-  /** Undefined: one that costs nothing. */
+  /** Renderer of templates. The default costs nothing. */
   readonly renderer?: RenderPool | undefined;
   /** Undefined if there is no listener. */
   readonly tellMonitors?: Parameters<typeof assemble>[0]["tellMonitors"];
   readonly onError: (error: unknown) => void;
-  /** Undefined: the Director keeps variables itself. */
+  /** Config server. By default the Director keeps variables itself. */
   readonly configServer?: ConfigServer | undefined;
   /** Put around the blobs: by drivers that let them fail. */
   readonly blobs?: ((blobs: FileBlobs) => FileBlobs) | undefined;
@@ -72,7 +72,7 @@ const port = (command: string, call: (request: CpiRequest) => Promise<CpiRespons
   call: (request) => call(request),
 });
 
-/** Beside the uploads. */
+/** Opens the blobs in a directory beside the uploads. */
 export function blobsInSim(uploadsDir: string, random: Random = systemRandom): FileBlobs {
   const dir = join(uploadsDir, "..", "blobs");
   mkdirSync(dir, { recursive: true });

@@ -33,7 +33,7 @@ export async function openSimNats(db: Db, ask: AskSim): Promise<SimNats> {
 
 const BEAT_MS = 20;
 
-/** Returns the heartbeats of agents on the bus, from the first listener until `signal`. */
+/** Returns a channel with the heartbeats of agents on the bus, which end at `signal`. */
 export function simChannel(ask: AskSim, clock: Clock, signal: AbortSignal): Channel {
   const hear = async (take: (subject: string, data: Uint8Array) => void): Promise<void> => {
     while (!signal.aborted) {

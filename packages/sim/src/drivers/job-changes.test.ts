@@ -80,7 +80,7 @@ const deployOf = ({ port, tag, instances }: Wanted, options: object = {}) =>
     options,
   );
 
-/** Why each instance is updated, by group; those that are not are not there. */
+/** Returns the reasons of each update, by group. Instances without an update are left out. */
 async function planned({ id }: Ended): Promise<Readonly<Record<string, readonly (readonly string[])[]>>> {
   const result = JSON.parse((await readOutput(stage.bench.db, id, "result")).data.toString()) as {
     readonly groups: readonly (readonly {
@@ -109,8 +109,8 @@ async function told({ calls }: Ended): Promise<readonly string[]> {
   return [...new Set(agents)].flatMap((agentId) => groupOf.get(agentId) ?? []).sort();
 }
 
-describe(`a change is told to those that it concerns, and to no other; the dry run says to whom and why (seed ${seed()})`, () => {
-  it("whatever changes, one after the other", { timeout: 600_000 }, async () => {
+describe(`a change reaches the instances it concerns, and no others; the dry run names them and why (seed ${seed()})`, () => {
+  it("holds for any changes, one after the other", { timeout: 600_000 }, async () => {
     const server = memoryConfigServer();
     server.set("/sim/shop/pw", "first");
     const options = { configServer: server };
@@ -145,7 +145,7 @@ describe(`a change is told to those that it concerns, and to no other; the dry r
     expect(await stage.bench.broken()).toEqual([]);
   });
 
-  it("an instance more is told to whoever has a link to its group", async () => {
+  it("reaches instances with a link to a group that gets another instance", async () => {
     const options = { configServer: memoryConfigServer() };
     options.configServer.set("/sim/shop/pw", "value");
     await done(deployOf(FIRST), options);

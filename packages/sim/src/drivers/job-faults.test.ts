@@ -30,7 +30,7 @@ const cancelledAt = (method: string) => {
 };
 
 describe("a package that cannot be compiled", () => {
-  it("is named with its release and the end of its output; the next deploy compiles what is missing, and no more", async () => {
+  it("is reported with its release and the end of its output; the next deploy compiles only what is missing", async () => {
     stage.bench.world.uncompilable.add("server");
     const failed = await run(DEPLOY);
     expect(failed.state).toBe("error");
@@ -97,7 +97,7 @@ describe("templates that cannot be rendered", () => {
   });
 });
 
-describe("a job that", () => {
+describe("a faulty job", () => {
   const process = (state: string) => ({
     job_state: state,
     networks: {},
@@ -111,7 +111,7 @@ describe("a job that", () => {
     },
   });
 
-  it("never starts is named with its instance, and the rest is left alone", async () => {
+  it("is reported with its instance if it never starts, and the rest is left alone", async () => {
     const { state, message, calls } = await run(DEPLOY, {
       interference: onAsk("get_state", () => Promise.resolve({ value: process("failing") })),
     });
@@ -123,7 +123,7 @@ describe("a job that", () => {
     await converges(DEPLOY);
   });
 
-  it("runs only for a moment after each start is found out within its watch time", async () => {
+  it("is detected within its watch time if it runs only for a moment after each start", async () => {
     let started = false;
     let looks = 0;
     const { state, message } = await run(watched("1000-5000"), {
@@ -141,7 +141,7 @@ describe("a job that", () => {
     await converges(DEPLOY);
   });
 
-  it("never drains is left when the task is cancelled; a drain that fails says whose", async () => {
+  it("is left when a task is canceled during a drain; a failed drain names its instance", async () => {
     await converges(DEPLOY);
     const changed = task([{ name: "web", instances: 2, jobs: [web({ port: 81 })] }]);
     const { state } = await run(changed, cancelledAt("drain"));
@@ -238,8 +238,8 @@ describe("a blob that is damaged", () => {
   });
 });
 
-describe("packages are compiled", () => {
-  it("once for two deployments that want them at once", async () => {
+describe("compilation", () => {
+  it("compiles packages once for two deployments that need them at once", async () => {
     const groups = [{ name: "web", instances: 1, jobs: [web()] }];
     const ended = await stage.bench.runAll([task(groups), task(groups, {}, { name: "other" })], {
       seed: "two",
@@ -249,7 +249,7 @@ describe("packages are compiled", () => {
     expect([stage.bench.world.vms.size, await whole()]).toEqual([2, []]);
   });
 
-  it("on VMs that are left to the clean-up of orphaned ones, where the cloud config says so", async () => {
+  it("uses VMs that are orphaned afterwards, if the cloud config says so", async () => {
     const content = CLOUD_CONFIG.replace("workers: 1", "workers: 1, orphan_workers: true");
     const saved = await saveConfig(stage.bench.db, { type: "cloud", name: "orphaning", content });
     const ids = [saved.ok ? saved.config.id : 0];

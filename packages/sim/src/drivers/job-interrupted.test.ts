@@ -136,7 +136,7 @@ describe(`a first deploy with jobs, compilation and variables (seed ${seed})`, (
 });
 
 describe("a config server that goes away", () => {
-  it("at any of its questions: nothing is left behind, and no variable is made twice", async () => {
+  it("leaves nothing behind at any of its requests, and no variable is made twice", async () => {
     await bench.rewind();
     const good = memoryConfigServer();
     const { state } = await bench.run(DEPLOY, { seed: "good", configServer: good });

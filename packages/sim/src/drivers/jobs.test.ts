@@ -80,7 +80,7 @@ it("nothing is asked of anybody when nothing changed", async () => {
   expect(changing).toEqual([]);
 });
 
-it("a changed property is told to all that have it, in place, and the dry run says so before", async () => {
+it("a changed property reaches all instances that have it, in place, and the dry run says so before", async () => {
   await upload(RELEASE);
   await deployed(2, { port: 80 });
   const before = specs().map((spec) => spec?.configuration_hash);

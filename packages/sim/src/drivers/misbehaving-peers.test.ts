@@ -115,7 +115,7 @@ describe("an agent that cannot be worked with: the deploy says whose and why, th
     expect(bench.world.vms.size).toBe(0);
   });
 
-  it("one that ran and answers no more is left alone without --fix, and replaced with it", async () => {
+  it("an agent that stops answering is left alone without --fix, and replaced with it", async () => {
     expect((await bench.run(DEPLOY, { seed: "first" })).state).toBe("done");
     const [old] = bench.world.vms.values();
     const silent: Interference = {

@@ -51,7 +51,7 @@ describe("another authority on NATS", () => {
     expect(again.result).toBe("0 certificates renewed, 0 left");
   });
 
-  it("waits for an agent that is away: nobody is cut off, the task names it, and the next one goes on", async () => {
+  it("waits for an agent that is away: no agent is cut off, the task names it, and the next one goes on", async () => {
     const away = await agentOf(1);
     bench.world.deaf.add(away.agentId);
     const { id, state, result } = await bench.run(ROTATE, { seed: "away" });
@@ -95,7 +95,7 @@ describe("another authority on NATS", () => {
     expect(await bench.broken()).toEqual([]);
   });
 
-  it("asked for twice at once, nobody is cut off and all end with one of them", async () => {
+  it("ends with one authority for all if requested twice at once, and no agent is cut off", async () => {
     await bench.runAll([ROTATE, ROTATE], { seed: "twice" });
     await bench.run(RENEW, { seed: "after" });
     const { shows, believes } = bench.world.bus;

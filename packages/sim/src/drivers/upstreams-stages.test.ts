@@ -76,7 +76,7 @@ describe("the event log", () => {
 });
 
 describe("an isolated action", () => {
-  it("on an instance of an errand fails its task with upstream's number and words", async () => {
+  it("fails its task with upstream's number and words on an instance of an errand", async () => {
     await done(deployTask(shop({ name: "once", instances: 1, errand: true })));
     const [once] = (await bench.remembered()).instances;
     const params = { group: "once", instance: once?.uuid ?? "", action: "stop", hard: false };

@@ -5,7 +5,7 @@ import { PAIR_OPERATIONS } from "./table.ts";
 /** One operation held at one of its points while another runs. */
 export interface PairCase {
   readonly held: Solo;
-  /** From 1. */
+  /** Number of the point, from 1. */
   readonly nth: number;
   readonly beside: Solo;
 }

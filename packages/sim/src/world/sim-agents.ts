@@ -18,7 +18,7 @@ import type { SimTrust } from "./bus.ts";
 import type { SimAnswer } from "./sim-agent.ts";
 import { sha256 } from "./sim-jobs.ts";
 
-/** How a message reaches the world: directly, or from another process. */
+/** Sends a message to the world: directly, or from another process. */
 export type AskSim = (agentId: string, method: string, args: readonly unknown[]) => Promise<SimAnswer>;
 
 const YEAR_MS = 365 * 24 * 3_600_000;

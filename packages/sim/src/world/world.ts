@@ -36,7 +36,7 @@ export interface SimAgentState {
   target: string | null;
   spec: object;
   running: boolean;
-  /** When its certificate ends; ms since 1970. */
+  /** End of its certificate, in ms since 1970. */
   certificateUntil: number;
   /** Trust of an agent on the bus. */
   trust: SimTrust | undefined;

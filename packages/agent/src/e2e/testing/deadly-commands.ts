@@ -38,7 +38,7 @@ export class DeadlyCommands {
     return commands;
   }
 
-  /** From now on commands are counted, and at this moment the agent dies. */
+  /** Counts commands from now on, and kills the agent at this moment. */
   async arm({ when, at }: Moment): Promise<void> {
     await writeFile(join(this.#dir, "calls"), "");
     await writeFile(join(this.#dir, "moment"), `${when} ${at}\n`);

@@ -175,7 +175,7 @@ async function start(files: Files, inside: boolean, { paths, exec, clock }: Sshd
 const pidIn = async (file: string): Promise<number> =>
   Number((await readFile(file, "utf8").catch(() => "")).trim()) || 0;
 
-/** Only a process that is an sshd: after a reboot of the VM the number may be anybody's. */
+/** Stops the listener only if its process is an sshd: after a reboot of the VM another process may have its pid. */
 async function stopListener(pidFile: string, { clock }: SshdTools): Promise<void> {
   const pid = await pidIn(pidFile);
   const runs = () => {

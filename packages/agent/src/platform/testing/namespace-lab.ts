@@ -12,7 +12,7 @@ import type { Asked } from "./namespace-driver.ts";
 const NOBODY = 65534;
 const isRoot = process.getuid?.() === 0;
 
-/** Without root: where the tests run as root, they give it away first. */
+/** Wraps a command to run without root. Tests that run as root drop it first. */
 function unprivileged(...command: string[]): [program: string, args: string[]] {
   const inNamespace = ["unshare", "--user", "--map-root-user", "--mount", ...command];
   const asNobody = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", ...inNamespace];

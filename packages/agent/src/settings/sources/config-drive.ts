@@ -49,7 +49,7 @@ export function configDriveSource(options: ConfigDriveOptions, tools: SourceTool
   };
 }
 
-/** Without udev there are no links by label; blkid looks at the disks themselves. */
+/** Returns the device of a path. Without udev there are no links by label; blkid looks at the disks themselves. */
 async function deviceOf(path: string, tools: SourceTools, signal: AbortSignal): Promise<string | undefined> {
   const here = tools.paths.system(path);
   const exists = await access(here).then(

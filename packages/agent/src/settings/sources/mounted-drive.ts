@@ -47,7 +47,7 @@ async function makeMountPoint(target: string, tools: SourceTools): Promise<void>
   }
 }
 
-/** Without the caller's signal: a drive must not stay mounted because somebody stopped waiting. */
+/** Unmounts a drive without the caller's signal: it must not stay mounted because the caller stopped waiting. */
 async function unmount(target: string, tools: SourceTools): Promise<void> {
   const plain = await tools.exec("umount", [target]);
   if (plain.code === 0) return;

@@ -22,7 +22,7 @@ export interface CycleHooks {
 
 /** monit's cycles: once in a while the rules of all services are tested. */
 export class Cycles {
-  /** How many there were. */
+  /** Number of cycles so far. */
   count = 0;
   readonly #parts: EngineParts;
   readonly #hooks: CycleHooks;

@@ -72,7 +72,7 @@ export class Engine {
     await this.#saving;
   }
 
-  /** From now on these and no others. What is known of a service that stays is kept. */
+  /** Watches these services and no others. Keeps the state of those that stay. */
   async watch(services: readonly Service[]): Promise<void> {
     const before = new Map(this.all);
     this.all.clear();

@@ -47,7 +47,9 @@ export function adopt(
   return { one, had };
 }
 
-/** Without a record, as after a torn file, everything is to run, unless it was stopped. */
+/**
+ * Returns the desired state after a restart. Without a record, as after a torn file, all services run unless stopped.
+ */
 function desiredAfter(
   service: Service,
   before: Desired | undefined,

@@ -24,7 +24,9 @@ function read(path: string): string | undefined {
   }
 }
 
-/** Undefined when there is no such process. The command name in the line may hold blanks and parentheses. */
+/**
+ * Reads the stat line of a process, whose command name may hold blanks and parentheses. Undefined if it does not exist.
+ */
 export function readStat(pid: number): ProcessStat | undefined {
   const text = read(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;

@@ -101,7 +101,10 @@ const leavesFirst = (other: Watched, one: Watched): boolean =>
 const QUICK_MS = 60_000;
 const LONGEST_DELAY_MS = 60_000;
 
-/** After an end or a failed start: at once the first time, then after a pause that doubles up to a minute. */
+/**
+ * Delays the next start after an end or a failed start: not the first time, then by a pause that doubles up to a
+ * minute.
+ */
 export function backOff(one: Watched, now: number, ranMs: number): void {
   one.failures = ranMs >= QUICK_MS ? 1 : one.failures + 1;
   const delay = one.failures <= 1 ? 0 : Math.min(LONGEST_DELAY_MS, 1000 * 2 ** (one.failures - 2));

@@ -33,7 +33,7 @@ export function programNext(cursor: Cursor, what: string): Program {
   };
 }
 
-/** In double quotes its words are split at blanks; without quotes it goes on to the next keyword. */
+/** Reads a command. Words in double quotes are split at blanks; without quotes the command ends at the next keyword. */
 export function commandNext(cursor: Cursor, what: string): Program {
   if (cursor.peek().kind === "operator" && cursor.peek().text === "=") cursor.next();
   const where = cursor.peek();

@@ -3,7 +3,7 @@ import { MonitAnswerInvalid } from "../errors.ts";
 /** Parts of monit's status document that upstream reads. */
 export interface MonitStatus {
   readonly incarnation: string;
-  /** In the group that was asked for. */
+  /** Services of the requested group. */
   readonly services: readonly MonitService[];
 }
 

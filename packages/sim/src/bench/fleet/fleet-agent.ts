@@ -2,7 +2,7 @@ import { diskOf } from "./orders.ts";
 
 /** One of many agents in a process: it says what a real one says, and does nothing. */
 export interface FleetAgent {
-  /** Undefined: it is asked. */
+  /** Sends a heartbeat. Undefined if the agent is polled instead. */
   beat?(): void;
   /** Ends the agent as if its VM were gone. */
   end(): void;

@@ -31,7 +31,7 @@ import { type MbusEnv, NEW_VMS } from "./orders.ts";
 
 interface Form {
   readonly settings: HealthSettings;
-  /** Between heartbeats. */
+  /** Milliseconds between heartbeats. */
   readonly beatMs: number;
   readonly bareMs: number;
   readonly barePolls: number;
@@ -61,7 +61,7 @@ export interface FleetRequest {
 
 export interface FleetReport {
   readonly agents: number;
-  /** From the start of the monitor until all were seen to be well. */
+  /** Time from the start of the monitor until all agents were seen to be well. */
   readonly seenMs: number;
   readonly windowMs: number;
   /** Heartbeats heard, and agents asked for their state, in that time. */
@@ -71,13 +71,13 @@ export interface FleetReport {
   readonly ownCpuMs: number;
   readonly databaseCpuMs: number;
   readonly natsCpuMs: number;
-  /** How long ago the agent was heard that was not heard for longest. */
+  /** Age of the oldest last heartbeat or poll of an agent. */
   readonly oldestMs: number;
   readonly residentMib: number;
   readonly peakMib: number;
   /** Processor time of a heartbeat, or a poll, in a process that does nothing else. */
   readonly bareMs: number;
-  /** From the death of an agent until that is seen, and until its instance is well with a new VM. */
+  /** Time from the death of an agent until it is noticed, and until its instance is well with a new VM. */
   readonly noticedMs?: number;
   readonly healedMs?: number;
 }

@@ -10,7 +10,7 @@ export type Order =
       readonly stateDir: string;
       /** Port on which they listen, or port of their NATS server. */
       readonly port: number;
-      /** Between heartbeats. */
+      /** Milliseconds between heartbeats. */
       readonly beatMs: number;
     }
   /** The agent of a VM that the Director has just made, with what its env says. */
@@ -25,7 +25,7 @@ export interface MbusEnv {
 
 /** Answer to each order. */
 export interface Report {
-  /** How often they were asked for their state, by now. */
+  /** Number of state requests so far. */
   readonly asked: number;
   readonly error?: string;
 }

@@ -127,7 +127,7 @@ export function jobsStage() {
   return { stage, run, done, upload, task, whole, converges, events, damage };
 }
 
-/** How often something was asked. */
+/** Counts the calls of a method. */
 export const count = ({ calls }: Pick<Ended, "calls">, method: string): number =>
   calls.filter((call) => call.method === method).length;
 

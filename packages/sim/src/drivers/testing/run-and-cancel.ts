@@ -3,7 +3,7 @@ import { CpiLost } from "@slipway/engine/clouds/cloud";
 import type { Interference, OutsideCall } from "../outside.ts";
 import type { Bench, Ended } from "./bench.ts";
 
-/** How the call at hand ends when its task is cancelled: as if nothing were, or stopped before or after the work. */
+/** Ends of the current call when its task is canceled: it goes on, or is stopped before or after the work. */
 export const WAYS = ["goes on", "stopped before", "stopped after"] as const;
 
 export interface CancelCase {

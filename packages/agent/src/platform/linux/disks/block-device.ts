@@ -92,7 +92,7 @@ export async function nodeFor(
 }
 
 /**
- * Fails when anybody has claimed the device: a mount in any namespace, LVM, swap, or a mkfs that outlived an agent
+ * Fails if the device is claimed: a mount in any namespace, LVM, swap, or a mkfs that outlived an agent
  * killed in the middle of it. A mkfs ends by itself, so it is waited for.
  */
 export async function waitUntilUnclaimed(context: DiskContext, path: string, doing: string): Promise<void> {

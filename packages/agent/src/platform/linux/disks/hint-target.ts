@@ -41,6 +41,6 @@ export function targetOf(cid: string, hint: DiskHint): Target {
   };
 }
 
-/** How a disk is called in messages; never the whole hint, it may hold a password. */
+/** Returns the name of a disk for messages. Never the whole hint, which may hold a password. */
 export const nameOf = (target: Target): string =>
   target.cid || target.path || target.id || target.serial || target.volumeId || "without a name";

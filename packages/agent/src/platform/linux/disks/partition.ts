@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 /** Upstream's names; a table with them is one that an agent made. */
 export const PERSISTENT_NAME = "bosh-partition-0";
 export const OWN_PREFIX = "bosh-partition-";
-/** In a GPT, and in a table of the older kind. */
+/** Types of swap partitions in a GPT and in an MBR table. */
 const SWAP_TYPES = ["0657FD6D-A4AB-43C4-84E5-0933C84B4F4F", "82"];
 
 export const isSwap = (partition: Partition): boolean => SWAP_TYPES.includes(partition.type);
@@ -35,7 +35,7 @@ export interface PartitionTable {
 export interface NewPartition {
   readonly name: string;
   readonly use: "linux" | "swap";
-  /** Undefined: all that is left. */
+  /** Size in MiB. Undefined for all the space that is left. */
   readonly mib?: number | undefined;
 }
 
@@ -135,7 +135,7 @@ async function sfdisk(
   await mustRun(context.exec, `${doing} ${device}`, "sfdisk", args, { input: `${script.join("\n")}\n` });
 }
 
-/** How much of the disk lies unused behind a partition. */
+/** Returns the unused space of the disk behind a partition. */
 export async function roomBehind(device: BlockDevice, partition: Partition): Promise<number> {
   // The second GPT takes 33 sectors at the end.
   const usable = device.bytes - 34 * (await sectorBytes(device));

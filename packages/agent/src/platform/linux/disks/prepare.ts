@@ -127,7 +127,7 @@ async function fileSystemOn(context: DiskContext, work: Work): Promise<void> {
 interface Candidate {
   readonly place: BlockDevice;
   readonly disk: BlockDevice;
-  /** Undefined: the disk is used whole. */
+  /** Partition of the disk. Undefined if the disk is used as a whole. */
   readonly partition: Partition | undefined;
   readonly marker: FormatMarker;
 }

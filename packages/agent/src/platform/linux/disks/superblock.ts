@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 /** Facts about a file system from its first block. */
 export interface Superblock {
   readonly type: "ext4" | "xfs";
-  /** How much of the device it spans. */
+  /** Bytes of the device that the file system spans. */
   readonly bytes: number;
   /** False while `mkfs.xfs` is at work. For ext4 the superblock is what mke2fs writes last, so it is always true. */
   readonly complete: boolean;

@@ -69,7 +69,7 @@ async function defaultRoutes(paths: Paths, exec: Exec): Promise<readonly Default
   return [...routes, ...(parseIpRoutes(shown6 ?? "", 6) ?? [])];
 }
 
-/** Undefined when there is no `ip`, or one that knows no JSON, as busybox has. */
+/** Runs `ip`. Undefined if it is missing or has no JSON output, like that of busybox. */
 async function ask(exec: Exec, args: readonly string[], signal?: AbortSignal): Promise<string | undefined> {
   let result: ExecResult;
   try {

@@ -69,7 +69,7 @@ const memoryVitals = ({ usedKb, totalKb }: Usage) => ({
   percent: percent(usedKb, totalKb).toFixed(0),
 });
 
-/** Undefined where nothing is mounted: the directory's numbers would be those of the disk below it. */
+/** Reads the usage of a mount. Undefined if nothing is mounted: the numbers would be those of the disk below. */
 async function diskVitals(
   path: string,
   table: readonly MountEntry[],
