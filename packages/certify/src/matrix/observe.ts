@@ -2,7 +2,6 @@ import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { parseAttachDiskResult } from "@slipway/protocol/cpi/attach-disk-result";
 import { parseCreateVmResult } from "@slipway/protocol/cpi/create-vm-result";
 import { type DiskCid, diskCid } from "@slipway/protocol/ids";
-import { negotiate } from "@slipway/protocol/negotiate";
 import { matches } from "@slipway/protocol/schema/check";
 import { type DiskHintWire, formatDiskHint } from "@slipway/protocol/settings/disk-hint";
 import { parseUserData } from "@slipway/protocol/settings/user-data";
@@ -162,12 +161,6 @@ function disagreements(
     seen.agentCalls,
     row.told[0].filter((message) => ATTACHING.includes(message)),
   );
-  // The table above judges; this is what Director and SDK go by.
-  const agreed = negotiate({ director: row.director, cpi: info, stemcell: row.stemcell });
-  if (agreed.outcome === "refused") return [...problems, ...agreed.problems];
-  const writers = Object.keys(verbs).filter((method) => (seen.registryWrites[method] ?? []).length > 0);
-  expect("methods that write to the registry, as negotiated", writers, agreed.registryWrites);
-  expect("agent is told, as negotiated", seen.agentCalls, agreed.agentCalls.attach);
   if (seen.attachDiskResult !== null && seen.registryHint !== null) {
     expect("hint in the registry and in the result", seen.registryHint, seen.attachDiskResult);
   }
