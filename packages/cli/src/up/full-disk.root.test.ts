@@ -89,7 +89,7 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
       const path = await manifest(5);
       const { director } = await processes();
       const deploying = deploy(path);
-      await deploying.says("creating vm");
+      await deploying.says("Creating missing vms");
       await machine.fill("all");
       // What the Director has set aside for its database, too, as soon as it is given back.
       await expect.poll(() => machine.text("director/database/reserve").catch(() => "gone")).toBe("gone");
