@@ -98,7 +98,7 @@ describe("a stemcell that one task deletes and a deploy uses", () => {
     };
     expect(await run(deletion, answering(lost))).toMatch(/^error /);
     expect(await recorded()).toEqual(["1.1"]);
-    expect(await run(deploy)).toMatch(/^error .*stemcell/i);
+    expect(await run(deploy)).toMatch(/^error .*stemcell/is);
     expect(await uploadedTo(bench.db, "sim", "1.1")).toEqual([]);
     const [before] = bench.world.stemcells;
     expect(await upload()).toBe("done ");
