@@ -1,7 +1,7 @@
 import { readExample } from "@slipway/testkit/wire-examples";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Agreement, type Caller, type Mix, negotiate, SHIPPED_CALLERS } from "./negotiate.ts";
+import { type Agreement, type CallerVersions, type Mix, negotiate, SHIPPED_CALLERS } from "./negotiate.ts";
 
 function agreed(mix: Mix): Agreement {
   const decision = negotiate(mix);
@@ -94,8 +94,11 @@ describe("the frozen decisions", () => {
 });
 
 describe("callers as they shipped", () => {
-  const caller = (name: keyof typeof SHIPPED_CALLERS): Caller => SHIPPED_CALLERS[name];
-  const withRegistry = (name: keyof typeof SHIPPED_CALLERS): Caller => ({ ...caller(name), registry: true });
+  const caller = (name: keyof typeof SHIPPED_CALLERS): CallerVersions => SHIPPED_CALLERS[name];
+  const withRegistry = (name: keyof typeof SHIPPED_CALLERS): CallerVersions => ({
+    ...caller(name),
+    registry: true,
+  });
   const MODERN = { apiVersion: 2, registryless: true, registryWrites: [] };
   const BOTH = {
     apiVersion: 2,

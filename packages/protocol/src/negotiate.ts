@@ -2,10 +2,10 @@ import { type ApiVersion, knownVersion, NEWEST_API_VERSION } from "./cpi/api-ver
 import { kindOf } from "./schema/check.ts";
 import { isObject } from "./schema/json.ts";
 
-export type Part = "director" | "cpi" | "stemcell";
+export type NegotiationPart = "director" | "cpi" | "stemcell";
 
 /** A caller of CPIs: the versions it speaks, and whether there is a registry beside it. */
-export interface Caller {
+export interface CallerVersions {
   readonly min?: unknown;
   readonly max?: unknown;
   readonly registry?: boolean;
@@ -45,12 +45,12 @@ export interface Agreement {
   readonly notes: readonly string[];
 }
 
-export interface Refusal {
+export interface VersionRefusal {
   readonly outcome: "refused";
   readonly problems: readonly string[];
 }
 
-export type Negotiation = Agreement | Refusal;
+export type Negotiation = Agreement | VersionRefusal;
 
 const REGISTRY_WRITERS: readonly RegistryWriter[] = ["create_vm", "attach_disk", "detach_disk", "delete_vm"];
 
@@ -63,7 +63,7 @@ export function negotiate(mix: Mix): Negotiation {
   const problems: string[] = [];
   const version = (part: string, given: unknown) => readVersion(part, given, notes, problems);
 
-  const caller: Caller = isCaller(mix.director) ? mix.director : { max: mix.director };
+  const caller: CallerVersions = isCaller(mix.director) ? mix.director : { max: mix.director };
   const director = version("director", caller.max);
   const floor = version("director minimum", caller.min);
   const cpi = version("cpi", mix.cpi);
@@ -117,7 +117,7 @@ function why(apiVersion: ApiVersion, stemcell: ApiVersion): string {
   return causes.join(", and ");
 }
 
-const isCaller = (value: unknown): value is Caller => isObject(value);
+const isCaller = (value: unknown): value is CallerVersions => isObject(value);
 
 /** Missing means 1, newer than we know is read as the newest we know, anything else is refused. */
 function readVersion(part: string, given: unknown, notes: string[], problems: string[]): ApiVersion {
@@ -144,4 +144,4 @@ export const SHIPPED_CALLERS = {
   "director v283 and later": { min: 2, max: 3, registry: false },
   "cli v5.4 to v6": { min: 1, max: 2, registry: true },
   "cli v7 and later": { min: 2, max: 2, registry: false },
-} as const satisfies Record<string, Caller>;
+} as const satisfies Record<string, CallerVersions>;

@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { jsonObject, mapOf, text } from "../schema/json.ts";
 import { doc, hidden, secret } from "../schema/marks.ts";
 import { directorPart } from "./config-director.ts";
+import { loggingPart, proxyUrl, tracingPart } from "./config-observability.ts";
 import { healthPart, https, natsPart, uaaPart } from "./config-parts.ts";
-import { loggingPart, proxyUrl, tracingPart } from "./config-seeing.ts";
 
 const user = v.strictObject({
   name: doc(text("name"), "for `bosh log-in` and BOSH_CLIENT"),

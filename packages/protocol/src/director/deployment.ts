@@ -51,6 +51,7 @@ const switches = {
   canaries: text,
   max_in_flight: v.optional(doc(v.string(), "a number or a percentage")),
   dry_run: flag("only plan"),
+  dry_run_steps: flag("ours: show each step of the plan and its calls"),
   force_latest_variables: text,
 };
 /** `POST /deployments`. */

@@ -42,6 +42,16 @@ export const instance = open({
   slipway: v.optional(doc(agreed, "ours, of those with a VM")),
 });
 
+/** `GET /deployments/:deployment/jobs/:group/:index` */
+export const jobInstance = open({
+  deployment: v.string(),
+  job: v.string(),
+  index: number,
+  id: v.string(),
+  state: doc(v.string(), "`started`, `stopped` or `detached`, as wanted"),
+  disks: doc(v.array(v.string()), "cids of its persistent disks"),
+});
+
 const stemcell = open({ name: text, version: text, api_version: number });
 
 /** `GET /deployments/:deployment/vms`: as recorded, one per VM. */

@@ -16,6 +16,7 @@ export const deployOptions = v.object({
   canaries: v.optional(amount),
   max_in_flight: v.optional(amount),
   dry_run: v.boolean(),
+  dry_run_steps: v.optional(v.boolean()),
   force_latest_variables: v.boolean(),
 });
 export type DeployOptions = v.InferOutput<typeof deployOptions>;

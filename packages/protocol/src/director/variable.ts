@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { integer, open } from "../schema/json.ts";
-import { doc } from "../schema/marks.ts";
+import { integer, json, open } from "../schema/json.ts";
+import { doc, secret } from "../schema/marks.ts";
 
 /** `GET /deployments/:deployment/variables`: which versions a deployment uses. Never a value. */
 export const variable = open({
@@ -19,6 +19,47 @@ export const deployedVariable = open({
     open({ name: doc(v.string(), "of the deployment"), version: doc(v.string(), "id of the version") }),
   ),
 });
+
+/** Name of a variable: absolute, or that of a deployment's manifest together with the deployment. */
+const named = {
+  name: doc(v.string(), "absolute, or as the manifest of `deployment` writes it"),
+  deployment: v.optional(doc(v.string(), "whose manifest the name is from")),
+};
+
+/** `GET /variable`: one value of the Director's own config server. Ours. */
+export const variableValueQuery = open(named);
+export const variableValue = open({
+  id: doc(v.string(), "of the newest version"),
+  name: doc(v.string(), "absolute"),
+  type: doc(v.string(), "`password`, `certificate`, ... or `value`"),
+  version: doc(integer(1, "version"), "counts from 1"),
+  value: secret(json()),
+});
+
+/** `PUT /variable`: another value, as a new version. Ours. */
+export const newVariableValue = open({
+  ...named,
+  type: v.optional(doc(v.string(), "of a variable that does not exist yet; default `value`")),
+  value: secret(json()),
+});
+
+/** `POST /variable/regeneration`: another value by the same definition. Ours. */
+export const regeneration = open({
+  ...named,
+  at_once: v.optional(doc(v.boolean(), "replace an authority without a time in which both are trusted")),
+});
+
+export const variableChange = open({
+  variables: v.array(open({ name: doc(v.string(), "absolute"), id: doc(v.string(), "of the new version") })),
+  step: v.optional(
+    doc(
+      v.picklist(["start", "switch", "finish"]),
+      "of the rotation of an authority: see docs/rotate-secrets.md",
+    ),
+  ),
+  deployments: doc(v.array(v.string()), "that use an earlier version until they are deployed again"),
+});
+export type VariableChange = v.InferOutput<typeof variableChange>;
 
 /** `GET /deployments/:deployment/certificate_expiry`: certificates among the variables of the last deploy. */
 export const variableExpiry = open({

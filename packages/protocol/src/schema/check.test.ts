@@ -66,6 +66,32 @@ describe("a check", () => {
     expect(problems(schema, value, root)).toEqual([text_]);
   });
 
+  it("says that a key is not known, and which one may have been meant, wherever it is", () => {
+    const inner = v.strictObject({ password: v.string(), scopes: v.optional(v.array(v.string())) });
+    const schema = v.strictObject({
+      users: v.optional(v.array(v.optional(inner))),
+      peers: v.optional(
+        v.record(
+          v.string(),
+          v.pipe(
+            inner,
+            v.check(() => true),
+          ),
+        ),
+      ),
+    });
+    expect(problems(schema, { userz: [] }, "config")).toEqual([
+      "config.userz: this key is not known; did you mean users?",
+    ]);
+    expect(problems(schema, { users: [{ password: "p", scope: [] }] }, "config")).toEqual([
+      "config.users[0].scope: this key is not known; did you mean scopes?",
+    ]);
+    expect(problems(schema, { peers: { a: { password: "p", pasword: "q" } } })).toEqual([
+      "peers.a.pasword: this key is not known; did you mean password?",
+    ]);
+    expect(problems(schema, { unrelated: 1 })).toEqual(["unrelated: this key is not known"]);
+  });
+
   it("names the place inside the form that comes nearest, when there are several", () => {
     const either = v.union([v.string(), open({ lun: v.string() })], "expected a hint");
     expect(problems(either, { lun: 7 }, "hint")).toEqual(["hint.lun: expected string, got a number"]);

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { nearNames } from "../near-names.ts";
 import type { Schema } from "./marks.ts";
 
 export type Checked<T> =
@@ -21,7 +22,7 @@ export function check<const S extends Schema>(
   const result = v.safeParse(schema, value);
   if (result.success) return { ok: true, value: value as v.InferOutput<S> };
   const issues = result.issues.flatMap((issue) => innermost(issue, []));
-  const problems = issues.slice(0, most).map(({ issue, path }) => problemText(issue, path, root));
+  const problems = issues.slice(0, most).map(({ issue, path }) => problemText(issue, path, root, schema));
   const more = issues.length - most;
   return { ok: false, problems: more > 0 ? [...problems, `and ${more} more`] : problems };
 }
@@ -43,8 +44,15 @@ function innermost(issue: v.BaseIssue<unknown>, outer: readonly v.IssuePathItem[
   return deeper.length > 0 ? deeper : [{ issue, path }];
 }
 
-function problemText(issue: v.BaseIssue<unknown>, path: readonly v.IssuePathItem[], root: string): string {
+function problemText(
+  issue: v.BaseIssue<unknown>,
+  path: readonly v.IssuePathItem[],
+  root: string,
+  schema: Schema,
+): string {
   const where = pathText(path, root);
+  if (issue.type === "strict_object" && issue.expected === "never")
+    return `${where}: this key is not known${nearText(path, schema)}`;
   // Our own messages state the rule; the library's default ones quote the value and are replaced.
   if (!issue.message.startsWith("Invalid ")) return `${where}: ${issue.message}`;
   if (issue.expected !== null) {
@@ -53,6 +61,53 @@ function problemText(issue: v.BaseIssue<unknown>, path: readonly v.IssuePathItem
   }
   return `${where}: not a valid value (${issue.type})`;
 }
+
+/** Longer keys are not misspelled names. */
+const LONGEST_KEY = 64;
+
+function nearText(path: readonly v.IssuePathItem[], schema: Schema): string {
+  const typed = path.at(-1)?.key;
+  if (typeof typed !== "string" || typed.length > LONGEST_KEY) return "";
+  const holders = path
+    .slice(0, -1)
+    .reduce((levels: readonly unknown[], { key }) => levels.flatMap((one) => schemasAt(one, key)), [schema]);
+  const known = holders
+    .flatMap((one) => formsOf(one))
+    .flatMap((one) => Object.keys(member(one, "entries") ?? {}));
+  const near = nearNames(typed, [...new Set(known)]);
+  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null && name in value ? Reflect.get(value, name) : undefined;
+
+/** Returns the schema without wrappers such as `optional`; of a union, all its forms. */
+function formsOf(schema: unknown): readonly unknown[] {
+  const wrapped = member(schema, "wrapped");
+  if (wrapped !== undefined) return formsOf(wrapped);
+  const options = member(schema, "options");
+  const forms = Array.isArray(options) ? options.filter((one) => typeof one === "object") : [];
+  return forms.length > 0 ? forms.flatMap(formsOf) : [schema];
+}
+
+/** Returns the schemas of what a value that fits the schema has at a key. */
+const schemasAt = (schema: unknown, key: unknown): readonly unknown[] =>
+  formsOf(schema).flatMap((form) => {
+    const entries = member(form, "entries");
+    const listed = member(form, "items");
+    const at = [
+      typeof key === "string" &&
+      typeof entries === "object" &&
+      entries !== null &&
+      Object.hasOwn(entries, key)
+        ? member(entries, key)
+        : undefined,
+      Array.isArray(listed) && typeof key === "number" ? (listed as readonly unknown[])[key] : undefined,
+      member(form, "item"),
+      member(form, "value"),
+    ];
+    return at.filter((one) => typeof one === "object" && one !== null);
+  });
 
 const expectedText = (expected: string) =>
   expected === "never"

@@ -8,7 +8,7 @@ import type { Schema } from "./marks.ts";
  * missing, and unknown ones are let through. Who answers by it is held to more: every `nullish` field is there, null at
  * least, `optional` ones may be left out, and nothing is said that the schema does not name.
  */
-export type Told<S extends Schema> = Exact<v.InferInput<S>>;
+export type ReplyOf<S extends Schema> = Exact<v.InferInput<S>>;
 
 type Exact<T> = T extends readonly (infer I)[]
   ? number extends T["length"]
@@ -28,7 +28,7 @@ type Given<T> = { [K in keyof Named<T> as true extends Nullish<Named<T>[K]> ? ne
 };
 
 /** Lists what a document that we send lacks or has beyond its schema. For tests: readers never require that much. */
-export function untold(schema: Schema, value: unknown, root = "answer"): readonly string[] {
+export function replyProblems(schema: Schema, value: unknown, root = "answer"): readonly string[] {
   const checked = check(schema, value, root);
   return checked.ok ? deviations(schema, value, root) : checked.problems;
 }
