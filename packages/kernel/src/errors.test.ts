@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { defineError, errorText, messageTrail, SlipwayError, systemCode, toError } from "./errors.ts";
+import {
+  defineError,
+  defineErrorClass,
+  errorText,
+  messageTrail,
+  SlipwayError,
+  systemCode,
+  toError,
+} from "./errors.ts";
 
 const DiskFull = defineError<{ disk: string }>({
   code: "TST-001",
@@ -164,5 +172,42 @@ describe("the code of a system error", () => {
     expect(systemCode(Object.assign(new Error("x"), { code: 7 }))).toBeUndefined();
     expect(systemCode(new Error("x"))).toBeUndefined();
     expect(systemCode({ code: "ENOENT" })).toBeUndefined();
+  });
+});
+
+describe("a class of errors", () => {
+  class Lost extends defineErrorClass({
+    code: "TST-030",
+    about: "the boat",
+    kind: "outside",
+    next: "Look.",
+  }) {
+    override readonly name = "Lost";
+  }
+  class Drowned extends Lost {
+    static override readonly code: string = "TST-031";
+  }
+
+  it("has its definition, belongs to the catalogue and prints its cause and the next step once", () => {
+    const error = new Lost("the boat is gone", { cause: new Error("a storm") });
+    expect(error).toBeInstanceOf(SlipwayError);
+    expect(error).toMatchObject({
+      name: "Lost",
+      code: "TST-030",
+      kind: "outside",
+      typed: false,
+    });
+    expect(errorText(error)).toBe("TST-030 the boat is gone\n  caused by: a storm\n  next: Look.");
+    expect([Lost.code, Lost.kind, Lost.next]).toEqual(["TST-030", "outside", "Look."]);
+  });
+
+  it("may have subclasses with codes of their own", () => {
+    const error = new Drowned("gone");
+    expect([error instanceof Lost, error.code, Drowned.code, Lost.code]).toEqual([
+      true,
+      "TST-031",
+      "TST-031",
+      "TST-030",
+    ]);
   });
 });

@@ -37,7 +37,7 @@ interface MadeError extends Pick<ErrorDefinition<never>, "code" | "kind" | "next
 
 /** One failure of the catalogue, with its cause. Printed once, at the edge, by `errorText`. */
 export class SlipwayError extends Error {
-  override readonly name = "SlipwayError";
+  override readonly name: string = "SlipwayError";
   readonly code: string;
   readonly kind: ErrorKind;
   readonly next: string;
@@ -76,6 +76,30 @@ export function defineError<P>(definition: ErrorDefinition<P>): ErrorFactory<P> 
     error instanceof SlipwayError && error.code === definition.code;
   const paramsOf = (error: unknown): P | undefined => (is(error) ? made.get(error) : undefined);
   return Object.assign(make, { ...definition, is, paramsOf });
+}
+
+/** Definition of a class of errors, whose message is made by the code that throws one. */
+interface ErrorClassDefinition extends Pick<ErrorDefinition<never>, "code" | "kind" | "next"> {
+  /** Text of the catalogue in place of the message. */
+  readonly about: string;
+}
+
+/**
+ * Returns a base class for errors of the catalogue that callers tell apart with `instanceof` and that have fields. The
+ * definition is on the class, as on what `defineError` returns. A subclass may have another `code`.
+ */
+export function defineErrorClass(definition: ErrorClassDefinition) {
+  return class extends SlipwayError {
+    static readonly code: string = definition.code;
+    static readonly kind: ErrorKind = definition.kind;
+    static readonly next: string = definition.next;
+    static readonly message = (): string => definition.about;
+
+    constructor(message: string, options?: { readonly cause?: unknown }) {
+      const { code, kind, next } = new.target;
+      super({ code, kind, next, message, number: undefined, status: undefined }, options?.cause);
+    }
+  };
 }
 
 const filled = (next: string, params: unknown): string =>

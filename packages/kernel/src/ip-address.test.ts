@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  type Address,
   formatAddress,
+  type IpAddress,
   isInRange,
   maskToPrefix,
   networkName,
@@ -13,7 +13,7 @@ import {
   sameAddress,
 } from "./ip-address.ts";
 
-const address = (text: string): Address => {
+const address = (text: string): IpAddress => {
   const parsed = parseAddress(text);
   if (parsed === undefined) throw new Error(`${text} is no address`);
   return parsed;

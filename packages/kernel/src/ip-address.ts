@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 
 /** An IP address as a number, so that two spellings of one address are equal. */
-export interface Address {
+export interface IpAddress {
   readonly family: 4 | 6;
   readonly value: bigint;
 }
@@ -10,7 +10,7 @@ export interface Address {
 export const BITS = { 4: 32, 6: 128 } as const;
 
 /** Undefined when the text is no address. Zones (`%eth0`) are none of ours. */
-export function parseAddress(text: string): Address | undefined {
+export function parseAddress(text: string): IpAddress | undefined {
   if (text.includes("%")) return undefined;
   const family = isIP(text);
   if (family === 4) return { family, value: fromGroups(text.split(".").map(Number), 8n) };
@@ -18,9 +18,10 @@ export function parseAddress(text: string): Address | undefined {
   return undefined;
 }
 
-export const sameAddress = (a: Address, b: Address): boolean => a.family === b.family && a.value === b.value;
+export const sameAddress = (a: IpAddress, b: IpAddress): boolean =>
+  a.family === b.family && a.value === b.value;
 
-export function formatAddress({ family, value }: Address): string {
+export function formatAddress({ family, value }: IpAddress): string {
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join(".");
   const groups = Array.from({ length: 8 }, (_, i) => (value >> BigInt(112 - 16 * i)) & 0xffffn);
   // A URL writes an address in its one canonical form (RFC 5952).
@@ -28,19 +29,19 @@ export function formatAddress({ family, value }: Address): string {
 }
 
 /** Prefix length of a mask; undefined when its ones are not all in front. */
-export function maskToPrefix(mask: Address): number | undefined {
+export function maskToPrefix(mask: IpAddress): number | undefined {
   const bits = mask.value.toString(2).padStart(BITS[mask.family], "0");
   return /^1*0*$/.test(bits) ? bits.lastIndexOf("1") + 1 : undefined;
 }
 
-export function prefixToMask(family: 4 | 6, prefix: number): Address {
+export function prefixToMask(family: 4 | 6, prefix: number): IpAddress {
   const bits = BigInt(BITS[family]);
   const ones = (1n << BigInt(prefix)) - 1n;
   return { family, value: ones << (bits - BigInt(prefix)) };
 }
 
 /** The network an address is in: its host bits cleared. */
-export function networkOf(address: Address, prefix: number): Address {
+export function networkOf(address: IpAddress, prefix: number): IpAddress {
   return { family: address.family, value: address.value & prefixToMask(address.family, prefix).value };
 }
 

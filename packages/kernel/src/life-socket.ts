@@ -2,7 +2,7 @@ import { open, rm } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "./errors.ts";
-import type { Life } from "./process-identity.ts";
+import type { Liveness } from "./process-identity.ts";
 
 /**
  * A unix socket that shows other processes whether its owner is alive. The kernel stops accepting connections when the
@@ -42,13 +42,13 @@ export async function openLifeSocket(path: string): Promise<LifeSocket | undefin
 }
 
 /** Tells whether the owner of the socket at `path` is alive; unknown if there is no socket, or no right to connect. */
-export async function lifeBySocket(path: string): Promise<Life> {
+export async function lifeBySocket(path: string): Promise<Liveness> {
   const place = await reachable(path).catch(() => undefined);
   if (place === undefined) return "unknown";
   try {
-    return await new Promise<Life>((resolve) => {
+    return await new Promise<Liveness>((resolve) => {
       const socket = connect(place.path);
-      const answer = (life: Life) => {
+      const answer = (life: Liveness) => {
         socket.destroy();
         resolve(life);
       };

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import type { Clock } from "./clock.ts";
 import { defineError, systemCode } from "./errors.ts";
 import { type LifeSocket, lifeBySocket, openLifeSocket } from "./life-socket.ts";
-import { type Life, lifeOf, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
+import { type Liveness, lifeOf, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 import { systemRandom } from "./random.ts";
 
 export const LockTimeout = defineError<{ path: string; waitedMs: number; holder: string }>({
@@ -14,11 +14,11 @@ export const LockTimeout = defineError<{ path: string; waitedMs: number; holder:
   next: "Wait for that process or end it. A lock whose process is gone is taken over by itself. Only one of another pid namespace, on a file system without sockets or of an earlier version, has to be removed by hand once its container is gone.",
 });
 
-export interface Lock {
+export interface LockFile {
   release(): Promise<void>;
 }
 
-export interface LockOptions {
+export interface LockFileOptions {
   readonly clock: Clock;
   readonly waitMs: number;
   /** For an owner nobody here can see, such as one of a container; it may be gone for ever. Default: half a minute. */
@@ -50,7 +50,7 @@ interface Owner extends ProcessIdentity {
  * a directory beside the link while it holds the lock: the kernel closes the socket with the process. The next owner
  * removes the sockets of the dead.
  */
-export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
+export async function acquireLock(path: string, options: LockFileOptions): Promise<LockFile> {
   const self: Owner = { ...ownIdentity(), nonce: systemRandom.hex(12) };
   const socket = await take(path, self, options);
   let held = true;
@@ -71,14 +71,18 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
 }
 
 /** Tells whether the lock is free, or whether its holder lives. */
-export async function lockLife(path: string): Promise<Life | "free"> {
+export async function lockLife(path: string): Promise<Liveness | "free"> {
   const owner = await readOwner(path);
   if (owner === undefined) return "free";
   return owner === "unreadable" ? "unknown" : await lifeOfOwner(path, owner);
 }
 
 /** Runs `work` while the lock is held. */
-export async function withLock<T>(path: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
+export async function withLock<T>(
+  path: string,
+  options: LockFileOptions,
+  work: () => Promise<T>,
+): Promise<T> {
   const lock = await acquireLock(path, options);
   try {
     return await work();
@@ -87,7 +91,7 @@ export async function withLock<T>(path: string, options: LockOptions, work: () =
   }
 }
 
-async function take(path: string, self: Owner, options: LockOptions): Promise<LifeSocket | undefined> {
+async function take(path: string, self: Owner, options: LockFileOptions): Promise<LifeSocket | undefined> {
   const start = options.clock.monotonic();
   for (let delay = 2; ; delay = Math.min(delay * 1.5, 50)) {
     const owner = await readOwner(path);
@@ -110,7 +114,7 @@ async function take(path: string, self: Owner, options: LockOptions): Promise<Li
   }
 }
 
-async function lifeOfOwner(path: string, owner: Owner): Promise<Life> {
+async function lifeOfOwner(path: string, owner: Owner): Promise<Liveness> {
   const life = lifeOf(owner, ownIdentity());
   return life === "unknown" && owner.live === true ? await lifeBySocket(socketOf(path, owner)) : life;
 }
@@ -124,7 +128,7 @@ function holderText(owner: Owner | "unreadable", self: Owner): string {
   return `process ${owner.pid}${elsewhere}`;
 }
 
-async function breakLock(path: string, dead: Owner, options: LockOptions): Promise<void> {
+async function breakLock(path: string, dead: Owner, options: LockFileOptions): Promise<void> {
   await withLock(`${path}${BREAK}${dead.nonce}`, options, async () => {
     const now = await readOwner(path);
     if (now === undefined || now === "unreadable" || now.nonce !== dead.nonce) return;
@@ -135,7 +139,7 @@ async function breakLock(path: string, dead: Owner, options: LockOptions): Promi
 }
 
 /** Breaks break-locks that a crash right after the breaking has left: nobody else comes across them. */
-async function sweep(path: string, options: LockOptions): Promise<void> {
+async function sweep(path: string, options: LockFileOptions): Promise<void> {
   const directory = dirname(path);
   for (const name of await readdir(directory)) {
     if (!name.startsWith(`${basename(path)}${BREAK}`)) continue;

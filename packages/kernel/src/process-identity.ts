@@ -11,7 +11,7 @@ export interface ProcessIdentity {
   readonly namespace: string;
 }
 
-export type Life = "alive" | "dead" | "unknown";
+export type Liveness = "alive" | "dead" | "unknown";
 
 const read = (path: string): string => {
   try {
@@ -48,7 +48,7 @@ export function identityOf(pid: number): ProcessIdentity {
   };
 }
 
-export function lifeOf(who: ProcessIdentity, self: ProcessIdentity): Life {
+export function lifeOf(who: ProcessIdentity, self: ProcessIdentity): Liveness {
   if (who.boot !== self.boot) return "dead";
   if (who.namespace !== self.namespace) return "unknown";
   try {

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import { defineError } from "./errors.ts";
 import type { Random } from "./random.ts";
 
@@ -6,6 +6,8 @@ import type { Random } from "./random.ts";
 export interface Sealer {
   seal(text: string): string;
   open(sealed: string): string;
+  /** Returns a hash that the key goes into: without it, short texts cannot be found by trying them. */
+  keyedHash(text: string): string;
 }
 
 export const SealBroken = defineError<Record<never, never>>({
@@ -26,7 +28,9 @@ export const isSealed = (text: string): boolean => text.startsWith(PREFIX);
 /** AES-256-GCM with a nonce of its own for each text. */
 export function sealerOf(key: Buffer, random: Random): Sealer {
   if (key.length !== KEY_BYTES) throw new Error(`bug: a key of ${key.length} bytes`);
+  const hashKey = Buffer.from(hkdfSync("sha256", key, "", "slipway keyed hash", KEY_BYTES));
   return {
+    keyedHash: (text) => createHmac("sha256", hashKey).update(text).digest("hex"),
     seal: (text) => {
       const nonce = Buffer.from(random.hex(NONCE_BYTES), "hex");
       const cipher = createCipheriv("aes-256-gcm", key, nonce);

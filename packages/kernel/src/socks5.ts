@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { systemCode, toError } from "./errors.ts";
-import { type Address, BITS, parseAddress } from "./ip-address.ts";
-import { ProxyTrouble } from "./proxy-trouble.ts";
+import { BITS, type IpAddress, parseAddress } from "./ip-address.ts";
+import { ProxyError } from "./proxy-error.ts";
 
 /** A proxy that connects to whom it is told, RFC 1928; with name and password, RFC 1929. It looks up names itself. */
 export interface Socks5Proxy {
@@ -16,7 +16,7 @@ export interface Destination {
   readonly port: number;
 }
 
-export class Socks5Trouble extends ProxyTrouble {
+export class Socks5Trouble extends ProxyError {
   override readonly name = "Socks5Trouble";
 
   constructor({ host, port }: Socks5Proxy, why: string, options?: { lasting?: boolean; cause?: unknown }) {
@@ -184,5 +184,5 @@ function counted(proxy: Socks5Proxy, text: string, what: string): Buffer {
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);
 }
 
-const bytesOf = ({ family, value }: Address): Buffer =>
+const bytesOf = ({ family, value }: IpAddress): Buffer =>
   Buffer.from(value.toString(16).padStart(BITS[family] / 4, "0"), "hex");

@@ -13,6 +13,7 @@ import { dialSocks5 } from "../socks5.ts";
 import { HttpClient, type HttpClientOptions, type HttpTrouble } from "./client.ts";
 import { dialledWire, nodeWire } from "./node-wire.ts";
 import { undiciWire } from "./undici-wire.ts";
+import type { HttpTls } from "./wire.ts";
 
 async function listening(server: Server, at: { readonly path?: string } = {}): Promise<string> {
   if (at.path === undefined) server.listen(0, "127.0.0.1");
@@ -188,6 +189,27 @@ describe.each([
     );
     expect(judged.cause).toBe(unwanted);
     expect(asked).toBe(0);
+  });
+
+  it("believes any certificate with rejectUnauthorized: false, and only that client does", async () => {
+    let asked = 0;
+    const origin = await secure((_request, response) => {
+      asked++;
+      response.end("in");
+    });
+    const refused = async () =>
+      expect(await failure(client(origin).request(GET))).toMatchObject({
+        kind: "broken",
+        phase: "handshake",
+      });
+    await refused();
+    const believing = (tls: HttpTls) => client(origin, { tls: { ...tls, rejectUnauthorized: false } });
+    for (const tls of [{}, { ca: OTHER_CA }, { servername: "elsewhere" }])
+      expect(await (await believing(tls).request(GET)).text()).toBe("in");
+    const kept = client(origin, { tls: { rejectUnauthorized: false }, keepMs: 60_000 });
+    for (let time = 0; time < 2; time++) expect(await (await kept.request(GET)).text()).toBe("in");
+    await refused();
+    expect(asked).toBe(5);
   });
 
   it("keys that cannot be used are told apart from somebody who cannot be reached", async () => {

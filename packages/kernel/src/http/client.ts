@@ -4,11 +4,11 @@ import { nodeWire } from "./node-wire.ts";
 import {
   type HttpBody,
   type HttpTls,
+  type HttpWire,
   type MakeWire,
-  type Phase,
+  type RequestPhase,
   type Trace,
   UnusableOptions,
-  type Wire,
   type WireReply,
 } from "./wire.ts";
 
@@ -70,7 +70,7 @@ export class HttpTrouble extends Error {
   readonly kind: "broken" | "late" | "silent" | "too-large" | "unusable" | "astray";
   /** Code of the system, such as ECONNREFUSED. */
   readonly code: string | undefined;
-  readonly phase: Phase;
+  readonly phase: RequestPhase;
   readonly reused: boolean;
   /** The message without what was being done. */
   readonly why: string;
@@ -90,7 +90,7 @@ export class HttpTrouble extends Error {
 /** Requests to one place. What is kept open is closed with it. */
 export class HttpClient {
   readonly #clock: Clock;
-  readonly #wire: Wire;
+  readonly #wire: HttpWire;
   readonly #url: URL;
 
   constructor(options: HttpClientOptions) {

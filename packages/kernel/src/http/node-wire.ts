@@ -2,17 +2,17 @@ import type { Agent, ClientRequest, RequestOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { systemCode, toError } from "../errors.ts";
-import { securedOver } from "./secured.ts";
+import { startTls } from "./start-tls.ts";
 import {
   type HttpBody,
+  type HttpWire,
   hostOf,
   type MakeWire,
+  type OutgoingRequest,
   portOf,
-  type Sent,
   type Trace,
   tlsOptions,
   usable,
-  type Wire,
   type WireReply,
   type WireTarget,
 } from "./wire.ts";
@@ -35,7 +35,7 @@ export const dialledWire =
   (target) =>
     new NodeWire(target, target.socketPath === undefined ? dial : undefined);
 
-class NodeWire implements Wire {
+class NodeWire implements HttpWire {
   readonly #target: WireTarget;
   readonly #dial: Dial | undefined;
   #kept: Agent | undefined;
@@ -45,7 +45,7 @@ class NodeWire implements Wire {
     this.#dial = dial;
   }
 
-  async send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<WireReply> {
+  async send(sent: OutgoingRequest, signal: AbortSignal, trace: Trace): Promise<WireReply> {
     const { url, socketPath, tls } = this.#target;
     const secure = url.protocol === "https:";
     // Loaded only where it is used: most engines are behind a socket, and every call of a CPI is a process.
@@ -102,7 +102,7 @@ class NodeWire implements Wire {
     this.#kept?.destroy();
   }
 
-  #connection(sent: Sent, MadeBy: typeof Agent, signal: AbortSignal): Connection {
+  #connection(sent: OutgoingRequest, MadeBy: typeof Agent, signal: AbortSignal): Connection {
     const kept = sent.fresh || this.#target.keepMs === undefined ? undefined : this.#agent(MadeBy);
     const dial = this.#dial;
     if (dial === undefined) return { agent: kept ?? false };
@@ -136,7 +136,7 @@ class NodeWire implements Wire {
     const socket = await dial({ host: hostOf(url), port: portOf(url) }, signal);
     if (url.protocol !== "https:") return socket;
     try {
-      return await securedOver(socket, url, await tls());
+      return await startTls(socket, url, await tls());
     } catch (error) {
       socket.destroy();
       throw error;

@@ -1,16 +1,16 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
-import { ProxyTrouble } from "../proxy-trouble.ts";
+import { ProxyError } from "../proxy-error.ts";
 import { pour } from "./node-wire.ts";
 import { type ProxySettings, proxyFor } from "./proxy.ts";
-import { securedOver } from "./secured.ts";
+import { startTls } from "./start-tls.ts";
 import {
+  type HttpWire,
   hostOf,
   type MakeWire,
+  type OutgoingRequest,
   portOf,
-  type Sent,
   type Trace,
-  type Wire,
   type WireReply,
   type WireTarget,
 } from "./wire.ts";
@@ -23,14 +23,14 @@ export const proxiedWire =
     return proxy === undefined ? otherwise(target) : new ProxyWire(target, proxy);
   };
 
-export class HttpProxyTrouble extends ProxyTrouble {
+export class HttpProxyTrouble extends ProxyError {
   override readonly name = "HttpProxyTrouble";
 }
 
 const WANTS_PASSWORD = 407;
 
 /** Tunnels requests with TLS, so that the proxy sees only the server's name. Other requests are made by the proxy. */
-class ProxyWire implements Wire {
+class ProxyWire implements HttpWire {
   readonly #target: WireTarget;
   readonly #proxy: URL;
 
@@ -39,7 +39,7 @@ class ProxyWire implements Wire {
     this.#proxy = proxy;
   }
 
-  async send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<WireReply> {
+  async send(sent: OutgoingRequest, signal: AbortSignal, trace: Trace): Promise<WireReply> {
     const { url, tls } = this.#target;
     const { method, headers, body } = sent;
     if (url.protocol !== "https:") {
@@ -49,7 +49,7 @@ class ProxyWire implements Wire {
     const socket = await this.#tunnel(signal);
     trace.phase = "handshake";
     const { request } = await import("node:https");
-    const secured = await securedOver(socket, url, await tls());
+    const secured = await startTls(socket, url, await tls());
     // Whoever waits hears of it from the request.
     secured.on("error", () => undefined);
     secured.once("secureConnect", () => {
@@ -108,7 +108,7 @@ class ProxyWire implements Wire {
   }
 }
 
-function answerTo(outgoing: ClientRequest, body: Sent["body"], trace: Trace): Promise<WireReply> {
+function answerTo(outgoing: ClientRequest, body: OutgoingRequest["body"], trace: Trace): Promise<WireReply> {
   return new Promise((resolve, reject) => {
     outgoing.once("response", (response) => {
       trace.phase = "answering";

@@ -5,14 +5,14 @@ import type { buildConnector, Client } from "undici";
 import {
   type HttpBody,
   type HttpTls,
+  type HttpWire,
   hostOf,
   type MakeWire,
+  type OutgoingRequest,
   portOf,
-  type Sent,
   type Trace,
   tlsOptions,
   usable,
-  type Wire,
   type WireReply,
   type WireTarget,
 } from "./wire.ts";
@@ -40,7 +40,7 @@ interface Session {
   readonly since: { connections: number };
 }
 
-class UndiciWire implements Wire {
+class UndiciWire implements HttpWire {
   readonly #target: WireTarget;
   readonly #lines = new Set<Line>();
   readonly #free: Line[] = [];
@@ -50,7 +50,7 @@ class UndiciWire implements Wire {
     this.#target = target;
   }
 
-  async send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<WireReply> {
+  async send(sent: OutgoingRequest, signal: AbortSignal, trace: Trace): Promise<WireReply> {
     // Checked before a connection is taken: one that is neither used nor released would be lost to later requests.
     signal.throwIfAborted();
     const kept = sent.fresh ? undefined : this.#free.pop();

@@ -2,14 +2,14 @@ import type { Readable } from "node:stream";
 import type { PeerCertificate, SecureContext } from "node:tls";
 
 /** Carries requests to one server: Node's own client, or undici's. */
-export interface Wire {
+export interface HttpWire {
   /** Resolves when status and headers are there. `trace` says how far it came, also when the signal ends it. */
-  send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<WireReply>;
+  send(sent: OutgoingRequest, signal: AbortSignal, trace: Trace): Promise<WireReply>;
   /** Ends all connections. */
   close(): void;
 }
 
-export type MakeWire = (target: WireTarget) => Wire;
+export type MakeWire = (target: WireTarget) => HttpWire;
 
 export interface WireTarget {
   /** Protocol, host and port; nothing else of it is looked at. */
@@ -34,6 +34,8 @@ export interface HttpTls {
   readonly secureContext?: SecureContext | undefined;
   /** The name asked for, when it is not the host's. */
   readonly servername?: string | undefined;
+  /** False: whatever certificate the server shows is believed. */
+  readonly rejectUnauthorized?: false | undefined;
   /** Instead of comparing the host with the names of the certificate. */
   readonly checkServerIdentity?:
     | ((host: string, certificate: PeerCertificate) => Error | undefined)
@@ -42,7 +44,7 @@ export interface HttpTls {
 
 export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array>;
 
-export interface Sent {
+export interface OutgoingRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
@@ -59,10 +61,10 @@ export interface WireReply {
 }
 
 /** How far a request came. */
-export type Phase = "connecting" | "handshake" | "sent" | "answering";
+export type RequestPhase = "connecting" | "handshake" | "sent" | "answering";
 
 export interface Trace {
-  phase: Phase;
+  phase: RequestPhase;
   /** The connection had been used before. */
   reused: boolean;
 }

@@ -54,6 +54,15 @@ describe("a tar we write", () => {
     );
   });
 
+  it("has entries whose content is a stream of the announced size, and ends with an error for another size", async () => {
+    const written = (size: number) => {
+      const open = async () => ({ size, content: Readable.from([Buffer.from("a"), Buffer.from("bc")]) });
+      return buffer(tarBytes([{ type: "stream", name: "s", mode: 0o600, open }], 7));
+    };
+    expect(await entriesOf(Readable.from([await written(3)]))).toMatchObject([{ name: "s", text: "abc" }]);
+    for (const size of [2, 4]) await expect(written(size)).rejects.toThrow("s had another size");
+  });
+
   it("is what the system's tar unpacks, and the same bytes each time", async () => {
     const source = join(dir, "source");
     await writeFile(source, "of a file");

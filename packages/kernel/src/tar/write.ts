@@ -11,9 +11,16 @@ export type TarInput = { readonly name: string; readonly mode: number } & (
   | { readonly type: "text"; readonly text: string | Uint8Array }
   /** File with the size it has when its turn comes. */
   | { readonly type: "file"; readonly path: string }
+  /** Content that is opened when its turn comes. */
+  | { readonly type: "stream"; readonly open: () => Promise<SizedContent> }
 );
 
-const FLAG = { directory: "5", symlink: "2", link: "1", text: "0", file: "0" } as const;
+interface SizedContent {
+  readonly size: number;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+const FLAG = { directory: "5", symlink: "2", link: "1", text: "0", file: "0", stream: "0" } as const;
 const MOST_OCTAL = 0o77777777777;
 
 /**
@@ -25,24 +32,29 @@ export async function* tarBytes(
   time: number,
 ): AsyncGenerator<Uint8Array> {
   for await (const entry of entries) {
-    const text = Buffer.from(entry.type === "text" ? entry.text : "");
-    const size = entry.type === "file" ? (await stat(entry.path)).size : text.length;
+    const { size, content } = await contentOf(entry);
     yield headersOf(entry, size, time);
-    if (entry.type === "file") yield* contentOf(entry.path, size);
-    else yield text;
+    let left = size;
+    for await (const piece of content) {
+      left -= piece.length;
+      if (left < 0) break;
+      yield piece;
+    }
+    if (left !== 0) throw new Error(`${entry.name} had another size while it was read`);
     yield Buffer.alloc(padding(size));
   }
   yield Buffer.alloc(2 * BLOCK);
 }
 
-async function* contentOf(path: string, size: number): AsyncGenerator<Uint8Array> {
-  let left = size;
-  if (size > 0)
-    for await (const piece of createReadStream(path, { end: size - 1, highWaterMark: 1 << 20 })) {
-      left -= (piece as Uint8Array).length;
-      yield piece as Uint8Array;
-    }
-  if (left > 0) throw new Error(`${path} became shorter while it was read`);
+async function contentOf(entry: TarInput): Promise<SizedContent | { size: number; content: [Buffer] }> {
+  if (entry.type === "stream") return await entry.open();
+  if (entry.type !== "file") {
+    const text = Buffer.from(entry.type === "text" ? entry.text : "");
+    return { size: text.length, content: [text] };
+  }
+  const { size } = await stat(entry.path);
+  if (size === 0) return { size, content: [Buffer.alloc(0)] };
+  return { size, content: createReadStream(entry.path, { end: size - 1, highWaterMark: 1 << 20 }) };
 }
 
 function headersOf(entry: TarInput, size: number, time: number): Buffer {

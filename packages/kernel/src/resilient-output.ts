@@ -5,7 +5,7 @@ import { systemCode } from "./errors.ts";
 export const LOG_LIMIT_VARIABLE = "SLIPWAY_LOG_LIMIT";
 export const LOG_LIMIT = 8 << 20;
 
-export interface SteadyOutput {
+export interface ResilientOutput {
   write(text: string): void;
   /** Something could not be written: whoever reads it has not got all. */
   readonly failed: boolean;
@@ -27,7 +27,7 @@ interface Stream {
   off?(event: "resize", listener: () => void): unknown;
 }
 
-export interface SteadyOptions {
+export interface ResilientOutputOptions {
   /** More than this, and the older half of the file is left out. Only for a file that is a log of ours. */
   readonly limit?: number | undefined;
 }
@@ -42,7 +42,7 @@ export const logLimitOf = (env: Readonly<Record<string, string | undefined>>): n
  * said when the file takes some again. A stream of Node's would end itself at the first failure, and the process with it.
  * Pipes and terminals are written to as ever; who listens for their errors hears of them.
  */
-export function steadyOutput(stream: Stream, options: SteadyOptions = {}): SteadyOutput {
+export function resilientOutput(stream: Stream, options: ResilientOutputOptions = {}): ResilientOutput {
   const { fd } = stream;
   const file = stream.isTTY !== true && isFile(fd);
   let lost = 0;

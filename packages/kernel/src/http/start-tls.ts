@@ -4,7 +4,7 @@ import type { TLSSocket } from "node:tls";
 import { type HttpTls, tlsOptions, usable } from "./wire.ts";
 
 /** TLS with who is at the other end of a connection that is there already. */
-export async function securedOver(socket: Duplex, url: URL, tls: HttpTls): Promise<TLSSocket> {
+export async function startTls(socket: Duplex, url: URL, tls: HttpTls): Promise<TLSSocket> {
   const { connect } = await import("node:tls");
   const { host, port: _, ...own } = tlsOptions(url, tls);
   // A name is asked for by it; an address has none.

@@ -1,5 +1,5 @@
 /** The proxy itself is the trouble, not who is behind it. `at`: it, without its password. */
-export class ProxyTrouble extends Error {
+export class ProxyError extends Error {
   /** Asking again does not help. */
   readonly lasting: boolean;
 

@@ -5,7 +5,7 @@ import { needs } from "@slipway/testkit/needs";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { systemExec } from "./exec.ts";
-import { LOG_LIMIT_VARIABLE, logLimitOf, steadyOutput } from "./steady-output.ts";
+import { LOG_LIMIT_VARIABLE, logLimitOf, resilientOutput } from "./resilient-output.ts";
 
 let dir: string;
 beforeEach(async () => {
@@ -26,7 +26,7 @@ function outputTo(path: string, flags = "a+") {
 it("a log file is kept below its limit by whoever writes to it; its newest lines stay, whole", () => {
   const path = join(dir, "log");
   const [one, two] = [outputTo(path), outputTo(path)];
-  const outputs = [one, two].map((stream) => steadyOutput(stream, { limit: 4096 }));
+  const outputs = [one, two].map((stream) => resilientOutput(stream, { limit: 4096 }));
   for (let nth = 0; nth < 1000; nth++) outputs[nth % 2]?.write(`line ${nth}\n`);
   const lines = readFileSync(path, "utf8").split("\n");
   expect(lines.join("\n").length).toBeLessThan(4096);
@@ -38,7 +38,9 @@ it("a log file is kept below its limit by whoever writes to it; its newest lines
 
 it("without a limit nothing is cut off, and a file that cannot be read neither", () => {
   const streams = [outputTo(join(dir, "0")), outputTo(join(dir, "1"), "a")];
-  const outputs = streams.map((stream, nth) => steadyOutput(stream, { limit: nth === 0 ? undefined : 10 }));
+  const outputs = streams.map((stream, nth) =>
+    resilientOutput(stream, { limit: nth === 0 ? undefined : 10 }),
+  );
   for (const output of outputs) for (let nth = 0; nth < 50; nth++) output.write("0123456789\n");
   for (const name of ["0", "1"]) expect(readFileSync(join(dir, name)).length).toBe(550);
 });
@@ -50,10 +52,10 @@ it("the limit comes from whoever owns the file", () => {
 });
 
 it("a device that takes nothing fails nothing but the output", () => {
-  const output = steadyOutput(outputTo("/dev/full", "w"), { limit: 10 });
+  const output = resilientOutput(outputTo("/dev/full", "w"), { limit: 10 });
   output.write("lost\n");
   expect(output.failed).toBe(true);
-  const other = steadyOutput(outputTo("/dev/null", "w"), { limit: 10 });
+  const other = resilientOutput(outputTo("/dev/null", "w"), { limit: 10 });
   other.write("gone\n");
   expect(other.failed).toBe(false);
 });
@@ -69,7 +71,7 @@ describe.runIf(root)("on a disk that is really full", () => {
     expect((await systemExec("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", small])).code).toBe(0);
     onTestFinished(async () => void (await systemExec("umount", ["-l", small])));
     const path = join(small, "log");
-    const output = steadyOutput(outputTo(path));
+    const output = resilientOutput(outputTo(path));
     output.write("before\n");
     try {
       writeFileSync(join(small, "fill"), Buffer.alloc(1 << 20));

@@ -1,6 +1,6 @@
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { expect, it } from "vitest";
-import { collapseRepeats } from "./collapse.ts";
+import { collapseRepeats } from "./collapse-repeats.ts";
 
 function listening() {
   const clock = fakeClock();
