@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 import LongestFirst from "./tools/longest-first.ts";
+import { slowness } from "./tools/slowness.ts";
 
 const TESTS = ["packages/*/src/**/*.test.ts", "examples/*/src/**/*.test.ts", "tools/**/*.test.ts"];
 /**
@@ -8,6 +9,9 @@ const TESTS = ["packages/*/src/**/*.test.ts", "examples/*/src/**/*.test.ts", "to
  * their devices busy: these run when the others have ended.
  */
 const DEVICES = ["packages/agent/src/{platform,settings}/**/*.root.test.ts"];
+
+/** Limits of what hangs are for a quiet machine, and up to twice as long on a busy one: measured once for each run. */
+const SLOWNESS = slowness(2);
 
 export default defineConfig({
   // Tests read the sources of the other packages, not their builds.
@@ -35,7 +39,7 @@ export default defineConfig({
       ...(process.env.SLIPWAY_BOSH_RECORDS === undefined ? [] : ["packages/testkit/src/record-test.ts"]),
     ],
     // A deadline for what must happen, not a measure of how fast: this runs on small and busy machines.
-    expect: { poll: { timeout: 120_000, interval: 20 } },
+    expect: { poll: { timeout: 60_000 * SLOWNESS, interval: 20 } },
     // Long suites wait for other processes and for time limits: one more than there are processors.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
@@ -43,7 +47,7 @@ export default defineConfig({
     isolate: false,
     restoreMocks: true,
     unstubEnvs: true,
-    testTimeout: 900_000,
-    hookTimeout: 900_000,
+    testTimeout: 450_000 * SLOWNESS,
+    hookTimeout: 450_000 * SLOWNESS,
   },
 });

@@ -2,7 +2,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import { withDeadline } from "@slipway/kernel/deadline";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
 import { eventually } from "./eventually.ts";
-import { type Call, post } from "./https-client.ts";
+import { type HttpsCall, post } from "./https-client.ts";
 
 /** A Director's wait for one answer. */
 const ANSWER_MS = 240_000;
@@ -13,9 +13,9 @@ const POLL_MS = 40;
 export class AgentException extends Error {}
 
 /** Talks to an agent over HTTPS as a Director does: sends, polls the task, and repeats what got lost. */
-export class Caller {
+export class AgentCaller {
   readonly #port: number;
-  readonly #to: Call;
+  readonly #to: HttpsCall;
 
   /** Certificates of tests are made for 127.0.0.1. */
   constructor(port: number, host?: string) {

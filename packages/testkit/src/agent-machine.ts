@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Paths, pathsUnder } from "@slipway/agent/paths";
-import type { Credentials } from "@slipway/agent/transports/transport";
+import type { TransportCredentials } from "@slipway/agent/transports/transport";
 import { replaceFile } from "@slipway/kernel/atomic-file";
-import { Caller } from "./agent-caller.ts";
+import { AgentCaller } from "./agent-caller.ts";
 import { AgentProcess } from "./agent-process.ts";
 import { AGENT_SERVER, CA } from "./certificates.ts";
 import { freePort } from "./free-port.ts";
@@ -17,18 +17,18 @@ export interface MachineOptions {
 }
 
 /** Certificates as settings have them. */
-export const certOf = ({ certificate, privateKey }: Credentials) => ({
+export const certOf = ({ certificate, privateKey }: TransportCredentials) => ({
   ca: CA,
   certificate,
   private_key: privateKey,
 });
 
 /** VM without its agent: files, mounts, an address. Agents come and go in it, one at a time. */
-export class Machine {
+export class AgentMachine {
   readonly dir: string;
   readonly paths: Paths;
   readonly port: number;
-  readonly caller: Caller;
+  readonly caller: AgentCaller;
   readonly sandbox: Sandbox | undefined;
   readonly #bundle: string;
   #agent: AgentProcess | undefined;
@@ -39,12 +39,17 @@ export class Machine {
     this.sandbox = sandbox;
     this.#bundle = bundle;
     this.paths = pathsUnder(join(dir, "vcap"));
-    this.caller = new Caller(port);
+    this.caller = new AgentCaller(port);
   }
 
-  static async open({ bundle, mounts = false }: MachineOptions): Promise<Machine> {
+  static async open({ bundle, mounts = false }: MachineOptions): Promise<AgentMachine> {
     const dir = await mkdtemp(join(tmpdir(), "slipway-e2e-"));
-    const machine = new Machine(dir, await freePort(), mounts ? await Sandbox.open() : undefined, bundle);
+    const machine = new AgentMachine(
+      dir,
+      await freePort(),
+      mounts ? await Sandbox.open() : undefined,
+      bundle,
+    );
     await mkdir(machine.paths.boshDir, { recursive: true });
     const source = { Type: "File", SettingsPath: machine.source };
     await machine.configure({ Infrastructure: { Settings: { Sources: [source] } } });

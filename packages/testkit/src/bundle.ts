@@ -7,17 +7,17 @@ import { beforeAll } from "vitest";
 import { oncePerRun } from "./run.ts";
 
 /** Either the path of a source, or a script and the directory its imports are relative to. */
-export type Program = string | { readonly script: string; readonly in: string };
+export type BundleSource = string | { readonly script: string; readonly in: string };
 
 export interface BundleOptions {
   readonly format?: "cjs" | "esm";
   /** Path of the bundle. Without it, the bundle is made once per test run, and all test files share it. */
   readonly to?: string;
   /** A fault to plant in one source: whoever judges must notice. */
-  readonly plant?: PlantedFault;
+  readonly plant?: SourceFault;
 }
 
-export interface PlantedFault {
+export interface SourceFault {
   /** How the source's path ends. */
   readonly file: string;
   /** Is there once. */
@@ -27,7 +27,7 @@ export interface PlantedFault {
 
 /** Makes one file of a program, the way the build does, of the sources as they are now. Gives its path. */
 export async function bundle(
-  program: Program,
+  program: BundleSource,
   { format = "cjs", to, plant }: BundleOptions = {},
 ): Promise<string> {
   if (to !== undefined) return await make(program, format, to, plant);
@@ -49,14 +49,14 @@ export function bundled(entry: string, from: string): () => string {
   return () => path;
 }
 
-const nameOf = (program: Program, format: string): string =>
+const nameOf = (program: BundleSource, format: string): string =>
   `${typeof program === "string" ? basename(program, ".ts") : "script"}.${format === "cjs" ? "cjs" : "mjs"}`;
 
 async function make(
-  program: Program,
+  program: BundleSource,
   format: "cjs" | "esm",
   outfile: string,
-  plant: PlantedFault | undefined,
+  plant: SourceFault | undefined,
 ): Promise<string> {
   let planted = 0;
   const source: BuildOptions =

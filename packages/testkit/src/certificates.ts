@@ -1,4 +1,4 @@
-import type { Credentials } from "@slipway/agent/transports/transport";
+import type { TransportCredentials } from "@slipway/agent/transports/transport";
 
 /**
  * Test fixtures, made for these tests only; they protect nothing. P-256, valid from 2020 to 2120, subjects as a real
@@ -31,7 +31,7 @@ ADBEAiAQTmVeVQwJjknEs02uh5LqT4hDE8G9QLQ56MSBIB3XzAIgVNPMDoK7pbAm
 `;
 
 /** agent-1.agent.bosh-internal: the agent as HTTPS server. */
-export const AGENT_SERVER: Credentials = {
+export const AGENT_SERVER: TransportCredentials = {
   ca: CA,
   certificate: `-----BEGIN CERTIFICATE-----
 MIIB0TCCAXegAwIBAgIBAzAKBggqhkjOPQQDAjBAMQwwCgYDVQQGEwNVU0ExFjAU
@@ -55,7 +55,7 @@ hJrn3R4Gh9ykNdGJJUa2pmZQvL6Mpy24gjOiflJVeQPZnlZr/CmxPJDl
 };
 
 /** agent-1.next.bosh-internal: what it is rotated to. */
-export const AGENT_SERVER_NEXT: Credentials = {
+export const AGENT_SERVER_NEXT: TransportCredentials = {
   ca: CA,
   certificate: `-----BEGIN CERTIFICATE-----
 MIIB0DCCAXagAwIBAgIBBDAKBggqhkjOPQQDAjBAMQwwCgYDVQQGEwNVU0ExFjAU
@@ -79,7 +79,7 @@ JFCkS2NOsbo54RAnIaTQo+mFuHXiANrIy9AdQPi2c7UJlAaPFel/7Rb+
 };
 
 /** default.nats.bosh-internal. */
-export const NATS_SERVER: Credentials = {
+export const NATS_SERVER: TransportCredentials = {
   ca: CA,
   certificate: `-----BEGIN CERTIFICATE-----
 MIIB0DCCAXagAwIBAgIBBTAKBggqhkjOPQQDAjBAMQwwCgYDVQQGEwNVU0ExFjAU
@@ -103,7 +103,7 @@ DgaB6kX5yEmc+cqtAYtzrki1ofn+0vABvGdOeKa/3jdbnAVWPZWo9jdb
 };
 
 /** evil.example: a valid chain and the right address, but it is no NATS server's. */
-export const EVIL_SERVER: Credentials = {
+export const EVIL_SERVER: TransportCredentials = {
   ca: CA,
   certificate: `-----BEGIN CERTIFICATE-----
 MIIBwTCCAWigAwIBAgIBBjAKBggqhkjOPQQDAjBAMQwwCgYDVQQGEwNVU0ExFjAU
@@ -127,7 +127,7 @@ CYJ3qWZrX9UKjfubCaFxiHECkzAoSHJx6/e97zLCU+lqiXhOc6WpvEaw
 };
 
 /** default.nats.bosh-internal: the right name, but for another address. */
-export const MISPLACED_SERVER: Credentials = {
+export const MISPLACED_SERVER: TransportCredentials = {
   ca: CA,
   certificate: `-----BEGIN CERTIFICATE-----
 MIIBxDCCAWugAwIBAgIBBzAKBggqhkjOPQQDAjBAMQwwCgYDVQQGEwNVU0ExFjAU
@@ -151,7 +151,7 @@ EwQVJgzVAzx0wiW789sP3A4ac7wNoEZuFF0VsTWeXJZ/Thwrz/Dqqmu7
 };
 
 /** default.director.bosh-internal. */
-export const DIRECTOR: Credentials = {
+export const DIRECTOR: TransportCredentials = {
   ca: CA,
   certificate: `-----BEGIN CERTIFICATE-----
 MIIBuTCCAV6gAwIBAgIBCDAKBggqhkjOPQQDAjBAMQwwCgYDVQQGEwNVU0ExFjAU
@@ -175,7 +175,7 @@ Esw7B4k6jx23rLaSOThwkDWVEmyBfZIIxzWrXWp0rxRRQrLXbDP6K/b+
 };
 
 /** default.hm.bosh-internal. */
-export const HEALTH_MONITOR: Credentials = {
+export const HEALTH_MONITOR: TransportCredentials = {
   ca: CA,
   certificate: `-----BEGIN CERTIFICATE-----
 MIIBsjCCAVigAwIBAgIBCTAKBggqhkjOPQQDAjBAMQwwCgYDVQQGEwNVU0ExFjAU
@@ -199,7 +199,7 @@ GQETiY3EUqmXr4vCZ78KkGfW9W9kMSiY0uyCnrvnRgv471/sVq/lVb4j
 };
 
 /** agent-1.bootstrap.agent.bosh-internal. */
-export const AGENT_BOOTSTRAP: Credentials = {
+export const AGENT_BOOTSTRAP: TransportCredentials = {
   ca: CA,
   certificate: `-----BEGIN CERTIFICATE-----
 MIIBvjCCAWWgAwIBAgIBCjAKBggqhkjOPQQDAjBAMQwwCgYDVQQGEwNVU0ExFjAU
@@ -223,7 +223,7 @@ FCtE66UwwJ46vYOwmoJSMKbAkuCokk1s0Up8BTA8ISfdkhlTQxzvY2fx
 };
 
 /** agent-1.agent.bosh-internal. */
-export const AGENT: Credentials = {
+export const AGENT: TransportCredentials = {
   ca: CA,
   certificate: `-----BEGIN CERTIFICATE-----
 MIIBtTCCAVugAwIBAgIBCzAKBggqhkjOPQQDAjBAMQwwCgYDVQQGEwNVU0ExFjAU
@@ -247,7 +247,7 @@ wfAgIcEZtbFi/3GXZaONjyIwjWYCeUrTzNXOAuJH90OSGaImD5D0O8ah
 };
 
 /** default.director.bosh-internal: the Director's name, of the other CA. */
-export const STRANGER: Credentials = {
+export const STRANGER: TransportCredentials = {
   ca: OTHER_CA,
   certificate: `-----BEGIN CERTIFICATE-----
 MIIBuDCCAV6gAwIBAgIBDDAKBggqhkjOPQQDAjBAMQwwCgYDVQQGEwNVU0ExFjAU

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Cloud, openCloud } from "@slipway/cpi-docker/cloud";
+import { type DockerCloudContext, openCloud } from "@slipway/cpi-docker/cloud-context";
 import { cpiDocker } from "@slipway/cpi-docker/cpi-docker";
 import { diskHelperName } from "@slipway/cpi-docker/disks/disk-helper";
 import { addressOf } from "@slipway/cpi-docker/engine/address";
 import { Engine } from "@slipway/cpi-docker/engine/engine";
-import { execIn, type Ran } from "@slipway/cpi-docker/engine/exec";
+import { type ExecResult, execIn } from "@slipway/cpi-docker/engine/exec";
 import { LABEL, labelled } from "@slipway/cpi-docker/labels";
 import { listContainers, removeContainer } from "@slipway/cpi-docker/vms/containers";
 import { embed } from "@slipway/cpi-sdk/embed";
@@ -16,11 +16,11 @@ import { systemRandom } from "@slipway/kernel/random";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import * as v from "valibot";
 import { expect, vi } from "vitest";
+import { addressOctet } from "./address-octet.ts";
 import { AGENT_SERVER, CA } from "./certificates.ts";
 import { CpiUnderTest } from "./cpi-under-test.ts";
 import { testImage } from "./docker-image.ts";
 import { post } from "./https-client.ts";
-import { ownOctet } from "./own-octet.ts";
 
 /** Only an engine that was named for it: the suites kill and remove things on it. */
 export const HOST = process.env.SLIPWAY_DOCKER_HOST ?? "";
@@ -34,7 +34,7 @@ export async function engineTrouble(): Promise<string | undefined> {
 }
 
 /** A range no other test of this machine uses at the same time. */
-const OCTET = ownOctet();
+const OCTET = addressOctet();
 let lastHost = 0;
 
 export const nextAddress = (third = OCTET): string => `10.213.${third}.${(++lastHost % 240) + 10}`;
@@ -55,7 +55,7 @@ export class DockerCloud extends CpiUnderTest {
     return new DockerCloud(await mkdtemp(join(tmpdir(), "slipway-docker-")), host);
   }
 
-  async cloud(): Promise<Cloud> {
+  async cloud(): Promise<DockerCloudContext> {
     return await openCloud({ config: { network: "bridge", provisioning: "preallocated", ...this.config } });
   }
 
@@ -128,10 +128,10 @@ export class DockerCloud extends CpiUnderTest {
     return [`agent-${this.next()}`, stemcell, properties, networks, [], { bosh: { mbus: { cert }, groups } }];
   }
 
-  async newVm(stemcell: string, ip = nextAddress(), properties: object = {}): Promise<Vm> {
+  async newVm(stemcell: string, ip = nextAddress(), properties: object = {}): Promise<DockerVm> {
     const args = this.vmArguments(stemcell, { private: manual(ip) }, properties);
     const [cid] = await this.result<[string]>("create_vm", args);
-    return new Vm(this, cid, ip);
+    return new DockerVm(this, cid, ip);
   }
 
   async newDisk(size = 32): Promise<string> {
@@ -139,13 +139,13 @@ export class DockerCloud extends CpiUnderTest {
   }
 
   /** Attached and mounted as a Director does it. */
-  async mounted(vm: Vm, disk: string): Promise<void> {
+  async mounted(vm: DockerVm, disk: string): Promise<void> {
     const hint = await this.result("attach_disk", [vm.cid, disk]);
     await vm.value("add_persistent_disk", disk, hint);
     await vm.value("mount_disk", disk);
   }
 
-  async unmounted(vm: Vm, disk: string): Promise<void> {
+  async unmounted(vm: DockerVm, disk: string): Promise<void> {
     await vm.value("unmount_disk", disk);
     await vm.value("remove_persistent_disk", disk);
     await this.result("detach_disk", [vm.cid, disk]);
@@ -176,7 +176,7 @@ export const manual = (ip: string, more: object = {}) => ({
 });
 
 /** A VM with our agent in it, as a Director sees it. */
-export class Vm {
+export class DockerVm {
   readonly cid: string;
   readonly ip: string;
   readonly #cloud: DockerCloud;
@@ -216,7 +216,7 @@ export class Vm {
     return this;
   }
 
-  async run(script: string): Promise<Ran> {
+  async run(script: string): Promise<ExecResult> {
     const { engine } = await this.#cloud.cloud();
     return await execIn(engine, this.cid, ["sh", "-c", script], "a test");
   }

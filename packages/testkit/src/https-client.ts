@@ -3,19 +3,19 @@ import type { IncomingMessage } from "node:http";
 import { request as httpsRequest, type RequestOptions } from "node:https";
 import { CA } from "./certificates.ts";
 
-export interface Answer {
+export interface HttpsAnswer {
   readonly status: number | undefined;
   readonly headers: IncomingMessage["headers"];
   readonly body: Buffer;
   readonly text: string;
 }
 
-export interface Call extends RequestOptions {
+export interface HttpsCall extends RequestOptions {
   readonly body?: string | Buffer;
 }
 
 /** One request on a connection of its own. */
-export async function call(port: number, path: string, options: Call = {}): Promise<Answer> {
+export async function call(port: number, path: string, options: HttpsCall = {}): Promise<HttpsAnswer> {
   const { body, ...rest } = options;
   const request = httpsRequest({
     host: "127.0.0.1",
@@ -40,5 +40,5 @@ export async function call(port: number, path: string, options: Call = {}): Prom
   return { status: response.statusCode, headers: response.headers, body: whole, text: whole.toString() };
 }
 
-export const post = (port: number, body: string, options: Call = {}) =>
+export const post = (port: number, body: string, options: HttpsCall = {}) =>
   call(port, "/agent", { method: "POST", body, ...options });

@@ -3,18 +3,18 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openCloud } from "@slipway/cpi-local/cloud";
 import { cpiLocal } from "@slipway/cpi-local/cpi-local";
 import { loopTrouble } from "@slipway/cpi-local/disks/kind";
+import { openCloud } from "@slipway/cpi-local/local-cloud";
 import { keeperOf } from "@slipway/cpi-local/namespaces";
 import { probe } from "@slipway/cpi-local/probe";
 import { embed } from "@slipway/cpi-sdk/embed";
 import { systemExec } from "@slipway/kernel/exec";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
+import { addressOctet } from "./address-octet.ts";
 import { CpiUnderTest } from "./cpi-under-test.ts";
 import { eventually } from "./eventually.ts";
 import { holdMachine } from "./hold-machine.ts";
-import { ownOctet } from "./own-octet.ts";
 
 export const isRoot = process.getuid?.() === 0;
 
@@ -35,7 +35,7 @@ setInterval(() => {
 
 let lastAddress = 0;
 /** Returns an address that no other test of this machine uses at the same time. */
-export const nextAddress = (): string => `127.110.${ownOctet()}.${(++lastAddress % 250) + 2}`;
+export const nextAddress = (): string => `127.110.${addressOctet()}.${(++lastAddress % 250) + 2}`;
 
 export async function sandboxTrouble(): Promise<string | undefined> {
   const seen = await probe();

@@ -17,8 +17,8 @@ const config = open({
   state_dir: v.optional(v.string()),
   options: v.optional(jsonObject()),
 });
-export type CloudConfig = v.InferOutput<typeof config>;
-export type CloudMethods = Methods<CloudConfig>;
+export type MemoryCloudConfig = v.InferOutput<typeof config>;
+export type CloudMethods = Methods<MemoryCloudConfig>;
 
 interface Vm {
   readonly userData: string;
@@ -31,7 +31,7 @@ export class MemoryCloud {
   readonly disks = new Set<string>();
   /** Methods of the author that were called, in order. */
   readonly calls: string[] = [];
-  readonly configs: CloudConfig[] = [];
+  readonly configs: MemoryCloudConfig[] = [];
   #made = 0;
 
   next(kind: string): string {
@@ -59,7 +59,7 @@ export type VmArgs = Parameters<CloudMethods["createVm"]>[0];
 export function makeVm(
   cloud: MemoryCloud,
   { networks }: Pick<VmArgs, "networks">,
-  call: Pick<CreateVmCall<CloudConfig>, "userData">,
+  call: Pick<CreateVmCall<MemoryCloudConfig>, "userData">,
 ): { cid: string } {
   const cid = cloud.next("vm");
   const userData = call.userData({
@@ -101,17 +101,17 @@ const methodsOf = (cloud: MemoryCloud): CloudMethods => ({
 });
 
 /** Changes of a test to the CPI; methods are added to the cloud's or replace them. */
-export interface CloudOptions extends Partial<Omit<CpiDefinition<typeof config>, "methods">> {
+export interface MemoryCloudOptions extends Partial<Omit<CpiDefinition<typeof config>, "methods">> {
   readonly methods?: Partial<CloudMethods>;
 }
 
 /** A CPI named `cloud` on a memory cloud. Every call of an author's method is noted there. */
-export function cloudCpi(cloud: MemoryCloud, { methods, ...definition }: CloudOptions = {}): Cpi {
+export function cloudCpi(cloud: MemoryCloud, { methods, ...definition }: MemoryCloudOptions = {}): Cpi {
   const all = { ...methodsOf(cloud), ...methods };
   const noted = Object.fromEntries(
     Object.entries(all).map(([name, handler]) => [
       name,
-      (args: never, call: { readonly config: CloudConfig }) => {
+      (args: never, call: { readonly config: MemoryCloudConfig }) => {
         cloud.calls.push(name);
         cloud.configs.push(call.config);
         return (handler as (args: never, call: unknown) => unknown)(args, call);

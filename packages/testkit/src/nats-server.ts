@@ -18,15 +18,15 @@ interface Permissions {
 }
 
 /** Permissions by common name, as nats-sync writes them for a real deployment. */
-export type Users = Readonly<Record<string, Permissions>>;
+export type NatsUsers = Readonly<Record<string, Permissions>>;
 
 export const AGENT_ID = "agent-1";
 
-export const director: Users = {
+export const director: NatsUsers = {
   "default.director.bosh-internal": { publish: ["agent.*", "hm.director.alert"], subscribe: ["director.>"] },
 };
 
-export const healthMonitor: Users = {
+export const healthMonitor: NatsUsers = {
   "default.hm.bosh-internal": {
     publish: [],
     subscribe: ["hm.agent.heartbeat.*", "hm.agent.alert.*", "hm.agent.shutdown.*", "hm.director.alert"],
@@ -41,11 +41,11 @@ const agentPermissions: Permissions = {
   subscribe: [`agent.${AGENT_ID}`],
 };
 
-export const agent: Users = { [`${AGENT_ID}.agent.bosh-internal`]: agentPermissions };
-export const bootstrapAgent: Users = { [`${AGENT_ID}.bootstrap.agent.bosh-internal`]: agentPermissions };
+export const agent: NatsUsers = { [`${AGENT_ID}.agent.bosh-internal`]: agentPermissions };
+export const bootstrapAgent: NatsUsers = { [`${AGENT_ID}.bootstrap.agent.bosh-internal`]: agentPermissions };
 
-export interface ServerSetup {
-  readonly users?: Users;
+export interface NatsServerSetup {
+  readonly users?: NatsUsers;
   readonly server?: NatsCredentials;
   /** Authority that signs certificates of clients. */
   readonly clientCa?: string;
@@ -69,7 +69,7 @@ export class TestNatsServer {
   readonly #log: string[] = [];
   #logged: () => void = () => {};
 
-  private constructor(port: number, directory: string, { tls, host, more }: ServerSetup) {
+  private constructor(port: number, directory: string, { tls, host, more }: NatsServerSetup) {
     this.port = port;
     this.#directory = directory;
     this.#tls = tls ?? true;
@@ -77,7 +77,7 @@ export class TestNatsServer {
     this.#more = more ?? "";
   }
 
-  static async start(setup: ServerSetup = {}): Promise<TestNatsServer> {
+  static async start(setup: NatsServerSetup = {}): Promise<TestNatsServer> {
     const { path, remove } = await temporaryDirectory();
     const it = new TestNatsServer(await freePort(), path, setup);
     onTestFinished(async () => {
@@ -109,7 +109,7 @@ export class TestNatsServer {
   }
 
   /** Reloads users and authorities, as nats-sync does when VMs come and go. */
-  async reload(users: Users, files: Pick<ServerSetup, "server" | "clientCa"> = {}): Promise<void> {
+  async reload(users: NatsUsers, files: Pick<NatsServerSetup, "server" | "clientCa"> = {}): Promise<void> {
     await this.#write(files);
     await this.#configure(users);
     this.#log.length = 0;
@@ -154,7 +154,7 @@ export class TestNatsServer {
     }
   }
 
-  async #write({ server, clientCa }: Pick<ServerSetup, "server" | "clientCa">): Promise<void> {
+  async #write({ server, clientCa }: Pick<NatsServerSetup, "server" | "clientCa">): Promise<void> {
     const at = (name: string) => join(this.#directory, name);
     if (clientCa !== undefined) await writeFile(at("ca.pem"), clientCa);
     if (server === undefined) return;
@@ -162,7 +162,7 @@ export class TestNatsServer {
     await writeFile(at("server.key"), server.privateKey, { mode: 0o600 });
   }
 
-  async #configure(users: Users): Promise<void> {
+  async #configure(users: NatsUsers): Promise<void> {
     const path = (name: string) => JSON.stringify(join(this.#directory, name));
     const tls = `tls { cert_file: ${path("server.pem")}, key_file: ${path("server.key")},
   ca_file: ${path("ca.pem")}, verify_and_map: true, timeout: 5 }`;

@@ -9,7 +9,7 @@ import { tempDir, until } from "./waiting.ts";
 const USER = "registry";
 const PASSWORD = "CANARY-live p@ss/word";
 
-export interface Entry {
+export interface RegistryEntry {
   readonly [key: string]: unknown;
   readonly disks: { readonly persistent: Readonly<Record<string, unknown>> };
 }
@@ -19,7 +19,7 @@ export interface LiveRegistry {
   readonly section: { readonly endpoint: string; readonly user: string; readonly password: string };
   /** Requests so far, such as `PUT vm-1`. */
   readonly seen: string[];
-  readonly entry: (cid: string) => Promise<Entry | undefined>;
+  readonly entry: (cid: string) => Promise<RegistryEntry | undefined>;
   readonly put: (cid: string, text: string) => Promise<void>;
   /** Forgets what it was asked. */
   readonly forget: () => void;
@@ -44,7 +44,7 @@ export async function liveRegistry(): Promise<LiveRegistry> {
       const text = await client.get(cid);
       // Our own question is nothing a CPI has asked.
       await until("the registry to note a request", () => seen.splice(before).at(0));
-      return text === undefined ? undefined : (JSON.parse(text) as Entry);
+      return text === undefined ? undefined : (JSON.parse(text) as RegistryEntry);
     },
     put: (cid, text) => client.put(cid, text),
     forget: () => {

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 
 export const DIRECTOR = "5f0c1b9e-0d3a-4a52-8f58-2b0a8a5e1c11";
 
-export interface Asked {
+export interface CpiRequestParts {
   /** `api_version`; left out when undefined. */
   readonly version?: number | undefined;
   readonly stemcell?: number | undefined;
@@ -15,7 +15,7 @@ export interface Asked {
 }
 
 /** A request as a Director writes it: registry-less and without a request id unless told otherwise. */
-export function ask(method: string, args: readonly unknown[], asked: Asked = {}): object {
+export function ask(method: string, args: readonly unknown[], asked: CpiRequestParts = {}): object {
   const version = "version" in asked ? asked.version : 2;
   const stemcell = "stemcell" in asked ? asked.stemcell : 2;
   return {

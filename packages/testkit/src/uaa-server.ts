@@ -35,7 +35,7 @@ export interface UaaMember {
   readonly scopes: readonly string[];
 }
 
-export interface UaaOptions {
+export interface UaaServerOptions {
   readonly users?: Readonly<Record<string, UaaMember>>;
   readonly clients?: Readonly<Record<string, UaaMember>>;
   readonly now?: () => number;
@@ -51,10 +51,10 @@ export class UaaServer {
   /** How long access tokens last that it gives from now on. */
   lastsS = 120;
   readonly #server;
-  readonly #options: UaaOptions;
+  readonly #options: UaaServerOptions;
   #count = 0;
 
-  private constructor(options: UaaOptions) {
+  private constructor(options: UaaServerOptions) {
     this.#options = options;
     this.keys = [rsaKey("key-1")];
     this.#server = createServer({ cert: TEST_CERT, key: TEST_KEY }, (request, response) => {
@@ -62,7 +62,7 @@ export class UaaServer {
     });
   }
 
-  static async start(options: UaaOptions = {}): Promise<UaaServer> {
+  static async start(options: UaaServerOptions = {}): Promise<UaaServer> {
     const made = new UaaServer(options);
     made.#server.listen(0, "127.0.0.1");
     await once(made.#server, "listening");

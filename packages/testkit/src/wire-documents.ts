@@ -36,15 +36,15 @@ export const DOCUMENTS: Readonly<Record<string, Schema>> = {
 };
 
 /** Problems of a value; none if it fits. */
-export type Verdict = readonly string[];
+export type SchemaProblems = readonly string[];
 
-export const fits = (schema: Schema, value: unknown, root = ""): Verdict => {
+export const fits = (schema: Schema, value: unknown, root = ""): SchemaProblems => {
   const checked = check(schema, value, root);
   return checked.ok ? [] : checked.problems;
 };
 
 /** The arguments of a call, by position: as many as the version has, each as its schema says. */
-export function argumentsFit(method: Method, version: ApiVersion, values: unknown): Verdict {
+export function argumentsFit(method: Method, version: ApiVersion, values: unknown): SchemaProblems {
   if (!Array.isArray(values)) return ["arguments: expected an array"];
   const wanted = argsIn(method, version);
   if (values.length !== wanted.length)
@@ -52,7 +52,7 @@ export function argumentsFit(method: Method, version: ApiVersion, values: unknow
   return wanted.flatMap((argument, at) => fits(argument.schema, values[at], `arguments[${at}]`));
 }
 
-export const resultFits = (method: Method, version: ApiVersion, value: unknown): Verdict =>
+export const resultFits = (method: Method, version: ApiVersion, value: unknown): SchemaProblems =>
   fits(resultIn(method, version).schema, value, "result");
 
 /** Every method with every version that has it. */
@@ -69,7 +69,7 @@ export function methodOf(name: string): Method {
 }
 
 /** Judges a value by a schema named as in the example files: a document, or `v2/create_vm/result`. */
-export function judge(name: string, value: unknown): Verdict {
+export function judge(name: string, value: unknown): SchemaProblems {
   const ofMethod = /^v([123])\/(\w+)\/(arguments|result)$/.exec(name);
   if (ofMethod !== null) {
     const version = Number(ofMethod[1]) as ApiVersion;

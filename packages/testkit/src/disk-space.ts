@@ -21,7 +21,7 @@ export interface FullHost {
 const MIB = 1 << 20;
 
 /** Tests that a disk has its space or is refused. `says`: how much there is; `empty`: what a thin disk has at most, in MiB. */
-export function disksHaveTheirSpace(
+export function testDiskSpace(
   host: () => FullHost,
   { says, empty }: { readonly says: RegExp; readonly empty: number },
 ): void {

@@ -6,6 +6,6 @@ const EACH = 250 / WORKERS;
  * The third octet of addresses that a worker's tests use: from 1 to 250, another one for each worker of a run, and by
  * chance of the process number for runs beside it.
  */
-export function ownOctet(worker = Number(process.env.VITEST_POOL_ID ?? 1), pid = process.pid): number {
+export function addressOctet(worker = Number(process.env.VITEST_POOL_ID ?? 1), pid = process.pid): number {
   return 1 + ((worker - 1) % WORKERS) * EACH + (pid % EACH);
 }
