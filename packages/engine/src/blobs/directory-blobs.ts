@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, link, open, readdir, rm } from "node:fs/promises";
+import { type FileHandle, link, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { syncDirectory } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
@@ -9,23 +9,15 @@ import { blobId, isBlobId } from "./blob-id.ts";
 import type { BlobId, Blobs } from "./blobs.ts";
 import { BlobExists, NoSpaceForBlobs } from "./errors.ts";
 
-/** Blobs that are files of this machine, for callers that need a path. */
-export interface FileBlobs extends Blobs {
-  pathOf(id: BlobId): string;
-  /** Removes what killed uploads have left. Must be called while no other process uses the directory. */
-  sweep(): Promise<void>;
-}
-
 const HALF = ".half";
 
 /** A directory, made by the caller and private to it; other things in it are left alone. */
-export function directoryBlobs(options: { readonly dir: string; readonly random: Random }): FileBlobs {
+export function directoryBlobs(options: { readonly dir: string; readonly random: Random }): Blobs {
   const { dir, random } = options;
   const pathOf = (id: BlobId) => join(dir, blobId(id));
   const halfOf = (id: BlobId) => join(dir, `.${blobId(id)}${HALF}`);
 
   return {
-    pathOf,
     put: async (content, { id = blobId(random.uuid()), before } = {}) => {
       const half = halfOf(id);
       const file = await open(half, "wx", 0o600).catch((cause: unknown) => {
@@ -53,6 +45,12 @@ export function directoryBlobs(options: { readonly dir: string; readonly random:
       await file.close();
       return undefined;
     },
+    // The blob is a file already: nothing is copied.
+    withFile: async (id, work) => ((await found(id)) === undefined ? undefined : await work(pathOf(id))),
+    stat: async (id) => {
+      const file = await found(id);
+      return file && { size: file.size, storedAt: file.mtimeMs };
+    },
     has: async (id) => (await listed()).includes(blobId(id)),
     remove: async (id) => {
       await rm(pathOf(id), { force: true });
@@ -65,6 +63,11 @@ export function directoryBlobs(options: { readonly dir: string; readonly random:
         if (name.startsWith(".") && name.endsWith(HALF)) await rm(join(dir, name), { force: true });
     },
   };
+
+  async function found(id: BlobId) {
+    const file = await ifThere(stat(pathOf(id)));
+    return file?.isFile() === true ? file : undefined;
+  }
 
   async function listed(): Promise<readonly BlobId[]> {
     const entries = await readdir(dir, { withFileTypes: true });
