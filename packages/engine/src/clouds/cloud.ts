@@ -1,3 +1,4 @@
+import { defineErrorClass } from "@slipway/kernel/errors";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import type { CpiErrorName } from "@slipway/protocol/cpi/errors";
@@ -15,7 +16,7 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Networks } from "@slipway/protocol/settings/networks";
-import type { CallRecord, CallStart } from "../call-log/call-log.ts";
+import type { CallRecorder } from "../call-log/call-log.ts";
 import type { CpiName } from "../model/names.ts";
 
 /** How an agent gets its settings: complete with its VM, or from the registry. */
@@ -34,8 +35,6 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Receives the CPI's stderr and log, for the task's `cpi` output. */
   readonly log?: ((text: string) => void) | undefined;
-  /** Records the call itself, without its secrets, in the task's `conversation` output. */
-  readonly record?: ((call: Omit<CallStart, "to">) => CallRecord) | undefined;
 }
 
 export interface CreateVmArguments {
@@ -82,7 +81,9 @@ export interface CloudInfo {
 /** One CPI, as the Director calls it. Failures are `CpiRefused` (the CPI answered) or `CpiLost` (the outcome is unknown). */
 export interface Cloud {
   readonly name: CpiName;
-  info(options?: Pick<CallOptions, "signal" | "log" | "record">): Promise<CloudInfo>;
+  /** Returns the same CPI, with each call recorded, without its secrets. */
+  recordedBy(recorder: CallRecorder): Cloud;
+  info(options?: Pick<CallOptions, "signal" | "log">): Promise<CloudInfo>;
   /** Returns how a VM of this stemcell gets its settings. Starts the Director's registry if the stemcell needs it. */
   channelFor(stemcellApiVersion: number): Promise<Channel>;
   createStemcell(
@@ -142,7 +143,12 @@ export interface Clouds {
 }
 
 /** The CPI answered with an error: nothing of the call was done, or what its type says. */
-export class CpiRefused extends Error {
+export class CpiRefused extends defineErrorClass({
+  code: "DIC-013",
+  about: "CPI error '{type}' with message '{message}' in '{method}' CPI method (CPI request ID: '{request}')",
+  kind: "outside",
+  next: "Correct what the CPI names, and do it again. `bosh task --cpi` shows the calls.",
+}) {
   override readonly name = "CpiRefused";
   readonly method: string;
   readonly type: string;
@@ -169,7 +175,12 @@ export const refusedAs = (error: unknown, ...names: readonly CpiErrorName[]): bo
   error instanceof CpiRefused && error.errorName !== undefined && names.includes(error.errorName);
 
 /** The CPI did not answer, or with something that is no answer: whether it did the work is not known. */
-export class CpiLost extends Error {
+export class CpiLost extends defineErrorClass({
+  code: "DIC-014",
+  about: "Invalid CPI response - {why} in '{method}' CPI method (CPI request ID: '{request}')",
+  kind: "outside",
+  next: "See in `bosh task --cpi` how the CPI ended, and do it again: what the call has made is found by its request id.",
+}) {
   override readonly name = "CpiLost";
   readonly method: string;
   /** Something outside ended it before it had answered, such as `signal SIGKILL`: asked again, it may well answer. */

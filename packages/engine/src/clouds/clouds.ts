@@ -10,6 +10,7 @@ import type { CpiPort } from "./cpi-port.ts";
 import { UnknownCpi } from "./errors.ts";
 import { execCpiPort } from "./exec-cpi.ts";
 import type { DirectorRegistry } from "./registry-of-director.ts";
+import type { StartProcess } from "./started-process.ts";
 
 /** One CPI of a Director. `''` is the name of its own; a CPI config names others. */
 export interface CpiEntry {
@@ -75,12 +76,17 @@ export interface CpiConfig {
 /** The Director's own CPI: its executable, or the one in this process. */
 export function cpiOfConfig(
   config: CpiConfig,
-  given: { readonly clock: Clock; readonly embedded: () => CpiPort },
+  given: {
+    readonly clock: Clock;
+    readonly embedded: () => CpiPort;
+    readonly start?: StartProcess | undefined;
+  },
 ): CpiEntry {
+  const { clock, embedded, start } = given;
   const { exec_path: path, config_file: configFile, env, properties, deadline_s } = config.cpi ?? {};
   return {
     name: "",
-    port: path === undefined ? given.embedded() : execCpiPort({ path, configFile, env, clock: given.clock }),
+    port: path === undefined ? embedded() : execCpiPort({ path, configFile, env, clock, start }),
     properties,
     longestMs: deadline_s === undefined ? undefined : deadline_s * 1000,
   };

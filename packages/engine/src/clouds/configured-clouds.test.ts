@@ -1,7 +1,7 @@
 import type { CpiRequest } from "@slipway/protocol/cpi/envelope";
 import type { DiskCid, RequestId } from "@slipway/protocol/ids";
 import { describe, expect, it } from "vitest";
-import { type ConfiguredCpi, parseCpiConfig } from "../manifest/cpi-config.ts";
+import { type ConfiguredCpi, parseCpiConfig, withProperties } from "../manifest/cpi-config.ts";
 import type { CpiPort } from "./cpi-port.ts";
 import { BadCpiProperties, CpiProgramRefused, OwnCpiProperties, UnknownCpi } from "./errors.ts";
 import { configuredClouds } from "./testing/configured.ts";
@@ -11,7 +11,7 @@ import { info, ok } from "./testing/scripted-cpi.ts";
 function cpis(...list: readonly object[]): readonly ConfiguredCpi[] {
   const parsed = parseCpiConfig([{ cpis: list }]);
   if (!parsed.ok) throw new Error(parsed.problems.map(({ problem }) => problem).join());
-  return parsed.cpis;
+  return parsed.cpis.map((cpi) => withProperties(cpi, cpi.properties));
 }
 
 /** A CPI that notes what it is asked. */

@@ -2,15 +2,16 @@ import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import { CONTEXT_KEYS } from "@slipway/protocol/cpi/context";
-import type { ConfiguredCpi } from "../manifest/cpi-config.ts";
+import type { ConfiguredCpi, WrittenCpi } from "../manifest/cpi-config.ts";
 import type { CpiName } from "../model/names.ts";
 import type { Cloud, Clouds } from "./cloud.ts";
 import { type CloudsOptions, type CpiEntry, cloudsOf } from "./clouds.ts";
 import { cpiCloud } from "./cpi-cloud.ts";
 import type { CpiPort } from "./cpi-port.ts";
+import { ShownDialect } from "./cpi-session.ts";
 import { BadCpiProperties, CpiProgramRefused, OwnCpiProperties } from "./errors.ts";
 import { execCpiPort } from "./exec-cpi.ts";
-import { ShownDialect } from "./shown-dialect.ts";
+import type { StartProcess } from "./started-process.ts";
 
 /** The programs that a CPI config may name: it is changed over the API, they are not. */
 export interface CpiPrograms {
@@ -29,6 +30,8 @@ export interface ConfiguredCloudsOptions extends CloudsOptions {
   readonly own: CpiEntry;
   readonly programs: CpiPrograms;
   readonly clock: Clock;
+  /** Starts executables; default: as children of this process. */
+  readonly start?: StartProcess | undefined;
 }
 
 /** The values of its variables could not be had. */
@@ -57,8 +60,10 @@ export class ConfiguredClouds {
   }
 
   /** Throws what keeps an entry from being used. Its properties may still hold placeholders. */
-  check(cpi: ConfiguredCpi): void {
-    this.#entry(cpi);
+  check(cpi: WrittenCpi): void {
+    const { properties } = cpi;
+    // A variable that stands for all properties may have any of them.
+    this.#entry({ ...cpi, properties: typeof properties === "string" ? { [properties]: null } : properties });
   }
 
   /**
@@ -102,14 +107,14 @@ export class ConfiguredClouds {
   }
 
   #portOf({ name, type, execPath, properties }: ConfiguredCpi): CpiPort {
-    const { programs, clock } = this.#options;
+    const { programs, clock, start } = this.#options;
     const here = execPath === undefined ? programs.inProcess.get(type) : undefined;
     // They could name directories and programs of the Director's machine.
     if (here !== undefined && Object.keys(properties).length > 0) throw OwnCpiProperties({ name, type });
     if (here !== undefined) return here;
     const path = execPath ?? programs.byType.get(type) ?? placeOf(type);
     if (!isAllowed(path, programs)) throw CpiProgramRefused({ name, path });
-    return execCpiPort({ path, env: programs.env, clock });
+    return execCpiPort({ path, env: programs.env, clock, start });
   }
 }
 

@@ -1,6 +1,6 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
-import type { CpiContext } from "@slipway/protocol/cpi/context";
+import { type CpiContext, cpiContext } from "@slipway/protocol/cpi/context";
 import {
   type CpiErrorBody,
   type CpiRequest,
@@ -9,7 +9,7 @@ import {
 } from "@slipway/protocol/cpi/envelope";
 import { CPI_ERRORS, type CpiErrorName, errorNameOf } from "@slipway/protocol/cpi/errors";
 import { resultIn } from "@slipway/protocol/cpi/method";
-import { CPI_METHODS, type CpiMethodName } from "@slipway/protocol/cpi/methods";
+import { CPI_METHODS, type CpiMethodName, methodNamed } from "@slipway/protocol/cpi/methods";
 import { nothing } from "@slipway/protocol/cpi/methods/_common";
 import type { DirectorUuid, RequestId } from "@slipway/protocol/ids";
 import { kindOf } from "@slipway/protocol/schema/check";
@@ -17,10 +17,11 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Schema } from "@slipway/protocol/schema/marks";
 import { redact, secretsIn } from "@slipway/protocol/schema/redact";
 import { hiddenFrom, type Scrub, ScrubbedLines, scrubber } from "@slipway/protocol/schema/scrub";
+import { disks } from "@slipway/protocol/settings/disks";
 import { cloudProperties } from "@slipway/protocol/settings/networks";
+import type { CallRecord, CallStart } from "../call-log/call-log.ts";
 import { mapStrings, withoutPem } from "../call-log/tidy.ts";
-import { secretsOf } from "./call-secrets.ts";
-import { type CallOptions, CpiLost, CpiRefused } from "./cloud.ts";
+import { CpiLost, CpiRefused } from "./cloud.ts";
 import { type CpiPort, deadlineFor } from "./cpi-port.ts";
 import { inMethod } from "./reply.ts";
 
@@ -34,7 +35,10 @@ export interface Caller {
   readonly longestMs: number | undefined;
 }
 
-export interface CpiCall {
+/** Records one call to the CPI. */
+export type RecordCall = (call: Omit<CallStart, "to">) => CallRecord;
+
+interface CpiCall {
   readonly method: CpiMethodName;
   readonly arguments: readonly unknown[];
   /** Undefined for the `info` that finds it out. */
@@ -45,7 +49,7 @@ export interface CpiCall {
   readonly more?: JsonObject | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly log?: ((text: string) => void) | undefined;
-  readonly record?: CallOptions["record"];
+  readonly record?: RecordCall | undefined;
 }
 
 /** One call, logged without its secrets. Its result as it came, or `CpiRefused` or `CpiLost`. */
@@ -239,4 +243,13 @@ class LogStart {
   includes(text: string): boolean {
     return this.#text.includes(text);
   }
+}
+
+/** The credentials of a call, for texts the CPI writes. */
+function secretsOf(request: CpiRequest): readonly string[] {
+  const args = methodNamed(request.method)?.args ?? [];
+  return [
+    ...secretsIn(cpiContext, request.context),
+    ...request.arguments.flatMap((value, at) => secretsIn(args[at]?.schema ?? disks, value)),
+  ];
 }

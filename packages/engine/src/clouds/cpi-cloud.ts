@@ -1,10 +1,11 @@
 import { parseAttachDiskResult } from "@slipway/protocol/cpi/attach-disk-result";
+import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import { parseCreateVmResult } from "@slipway/protocol/cpi/create-vm-result";
 import { parseDetachDiskResult } from "@slipway/protocol/cpi/detach-disk-result";
 import type { CpiMethodName } from "@slipway/protocol/cpi/methods";
 import type { ListedResources, ListedVm } from "@slipway/protocol/cpi/methods/list_resources";
 import type { DiskCid, NetworkCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
-import type { JsonObject } from "@slipway/protocol/schema/json";
+import { isObject, type Json, type JsonObject } from "@slipway/protocol/schema/json";
 import { withoutNulls } from "@slipway/protocol/schema/without-nulls";
 import { formatDiskHint } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
@@ -18,18 +19,19 @@ import {
   refusedAs,
   type VmCreated,
 } from "./cloud.ts";
-import { CpiSession, type CpiSessionOptions } from "./cpi-session.ts";
-import { createVmArguments, diskArguments } from "./draft-arguments.ts";
+import { CpiSession, type CpiSessionOptions, type Terms } from "./cpi-session.ts";
 
 /** One CPI as the Director calls it: versions negotiated, dialects hidden, results checked. No work is retried. */
-export function cpiCloud(options: CpiSessionOptions): Cloud {
-  const cpi = new CpiSession(options);
+export const cpiCloud = (options: CpiSessionOptions): Cloud => cloudOver(new CpiSession(options));
+
+function cloudOver(cpi: CpiSession): Cloud {
   /** Results of these methods mean nothing. */
   const done = async (method: CpiMethodName, args: readonly unknown[], call: CallOptions) => {
     await cpi.call(method, args, call);
   };
   return {
-    name: options.name,
+    name: cpi.name,
+    recordedBy: (recorder) => cloudOver(cpi.recordedBy(recorder)),
     info: async (waiter = {}) => {
       const { apiVersion, introduced } = await cpi.agree(undefined, waiter);
       const { stemcellFormats, capabilities } = introduced;
@@ -162,4 +164,47 @@ async function tag(
       `[external-cpi] [${call.requestId}] ${method} is not implemented by this CPI: ${cid} has no tags\n`,
     );
   }
+}
+
+/** Drafts are spoken from version 2 on, and only with a CPI that announces them. */
+const speaks = (terms: Terms, flag: keyof Capabilities): boolean =>
+  terms.apiVersion >= 2 && terms.capabilities[flag] === true;
+
+function createVmArguments(args: CreateVmArguments, terms: Terms): readonly unknown[] {
+  const { agentId, stemcellCid, cloudProperties, networks, diskCids, env } = args;
+  if (!speaks(terms, "bootstrap_settings_arg"))
+    return [agentId, stemcellCid, cloudProperties, networks, diskCids, env];
+  return [stemcellCid, cloudProperties, bootstrapSettings(agentId, env), networks, diskCids, env];
+}
+
+/** The part of the agent's settings that the Director knows before there is a VM. */
+function bootstrapSettings(agentId: string, env: JsonObject): JsonObject {
+  const bosh = objectAt(env, "bosh");
+  const mbus = first(objectAt(bosh, "mbus").urls);
+  const blobstore = first(bosh.blobstores);
+  return {
+    agent_id: agentId,
+    ...(mbus !== undefined && { mbus }),
+    ...(bosh.ntp !== undefined && { ntp: bosh.ntp }),
+    ...(blobstore !== undefined && { blobstore }),
+  };
+}
+
+const first = (list: Json | undefined): Json | undefined =>
+  Array.isArray(list) ? (list[0] as Json) : undefined;
+
+function objectAt(object: JsonObject, key: string): JsonObject {
+  const value = object[key];
+  return isObject(value) ? (value as JsonObject) : {};
+}
+
+/** `[vm, disk]`, and the disks of the VM for those who take them. */
+function diskArguments(
+  method: "attach_disk" | "detach_disk",
+  pair: readonly [vm: string, disk: string],
+  disks: Disks | undefined,
+  terms: Terms,
+): readonly unknown[] {
+  const flag = method === "attach_disk" ? "attach_disk_takes_disks" : "detach_disk_returns_disks";
+  return speaks(terms, flag) ? [...pair, disks ?? {}] : pair;
 }

@@ -1,11 +1,9 @@
-import { spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import type { Clock } from "@slipway/kernel/clock";
+import type { ProcessCommand, StartProcess } from "./started-process.ts";
 
-export interface ProcessOptions {
-  readonly program: string;
-  readonly args: readonly string[];
-  /** All of it; nothing is inherited. */
-  readonly env: Readonly<Record<string, string>>;
+export interface ProcessOptions extends ProcessCommand {
+  readonly start: StartProcess;
   readonly input: string;
   readonly clock: Clock;
   readonly deadlineMs: number;
@@ -33,17 +31,11 @@ const UNKILLABLE_MS = 5000;
  * Runs one process in its own process group. On abort, the whole group gets SIGTERM, later SIGKILL. Rejects only if the process
  * cannot be started.
  */
-export function runCpiProcess(options: ProcessOptions): Promise<Ended> {
-  return new Promise((resolve, reject) => {
+export async function runCpiProcess(options: ProcessOptions): Promise<Ended> {
+  const { program, args, env } = options;
+  const child = await options.start({ program, args, env });
+  return await new Promise((resolve) => {
     const { clock, signal } = options;
-    const child = spawn(options.program, options.args, {
-      env: options.env,
-      detached: true,
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-    child.on("error", reject);
-    // Not started; without descriptors left it has not even streams.
-    if (child.pid === undefined) return;
     const chunks: Buffer[] = [];
     let bytes = 0;
     let how = "no end seen";
@@ -61,7 +53,7 @@ export function runCpiProcess(options: ProcessOptions): Promise<Ended> {
     };
     const killGroup = (name: NodeJS.Signals) => {
       try {
-        if (child.pid !== undefined) process.kill(-child.pid, name);
+        process.kill(-child.pid, name);
       } catch {
         // The group is gone.
       }
@@ -93,18 +85,23 @@ export function runCpiProcess(options: ProcessOptions): Promise<Ended> {
     child.stderr.setEncoding("utf8").on("data", options.onStderr);
     // A CPI may answer without reading all of its input.
     child.stdin.on("error", () => undefined);
-    child.on("exit", (code, by) => {
-      how = code === null ? `signal ${by}` : `exit code ${code}`;
+    const closed = Promise.all([child.stdout, child.stderr].map(closing));
+    void child.exit.then((exit) => {
+      void closed.then(finish);
+      // The process may still run, and answer: its deadline holds.
+      if (exit === undefined) return;
+      how = exit.code === null ? `signal ${exit.signal}` : `exit code ${exit.code}`;
       // What it started must not go on when it was stopped; otherwise that is the CPI's business.
       if (stopped !== undefined) killGroup("SIGKILL");
       exited = true;
       // The pipes are read between a timer and an immediate, however late the timer is.
       after(DRAIN_MS, () => void setImmediate(finish));
     });
-    child.on("close", finish);
     after(options.deadlineMs, () => stop("deadline"));
     signal?.addEventListener("abort", onAbort, { once: true });
     if (signal?.aborted) onAbort();
     child.stdin.end(options.input);
   });
 }
+
+const closing = (stream: Readable): Promise<void> => new Promise((resolve) => stream.once("close", resolve));

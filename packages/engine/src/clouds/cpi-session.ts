@@ -3,21 +3,21 @@ import type { Random } from "@slipway/kernel/random";
 import { type ApiVersion, NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import { CONTEXT_KEYS, type CpiContext } from "@slipway/protocol/cpi/context";
+import type { Dialect } from "@slipway/protocol/cpi/create-vm-result";
 import { resultIn } from "@slipway/protocol/cpi/method";
 import { CPI_METHODS, type CpiMethodName } from "@slipway/protocol/cpi/methods";
+import { infoResult } from "@slipway/protocol/cpi/methods/info";
 import type { DirectorUuid, RequestId } from "@slipway/protocol/ids";
 import { type Agreement, negotiate } from "@slipway/protocol/negotiate";
 import { check, kindOf } from "@slipway/protocol/schema/check";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { CallRecorder } from "../call-log/call-log.ts";
 import type { CpiName } from "../model/names.ts";
-import { type CallOptions, CpiLost } from "./cloud.ts";
-import { type Caller, callCpi } from "./cpi-call.ts";
-import { InfoOnce, type Introduced, readInfo, type Waiter } from "./cpi-info.ts";
+import { type CallOptions, CpiLost, CpiRefused, refusedAs } from "./cloud.ts";
+import { type Caller, callCpi, type RecordCall } from "./cpi-call.ts";
 import type { CpiPort } from "./cpi-port.ts";
-import type { Terms } from "./draft-arguments.ts";
 import { BadCpiProperties, CpiAnswerUnusable, VersionsUnusable, VmWithoutRegistry } from "./errors.ts";
 import type { DirectorRegistry } from "./registry-of-director.ts";
-import { refusedByShape, ShownDialect } from "./shown-dialect.ts";
 
 export interface CpiSessionOptions {
   readonly name: CpiName;
@@ -33,6 +33,12 @@ export interface CpiSessionOptions {
   readonly registry?: DirectorRegistry | undefined;
   /** Outlives the session; default: one of its own. */
   readonly dialect?: ShownDialect | undefined;
+}
+
+/** Agreed version and capabilities, which decide the shape of a call. */
+export interface Terms {
+  readonly apiVersion: ApiVersion;
+  readonly capabilities: Capabilities;
 }
 
 type Agreed = Agreement & { readonly introduced: Introduced };
@@ -58,22 +64,34 @@ export class CpiSession {
   readonly #options: CpiSessionOptions;
   readonly #caller: Caller;
   readonly #info: InfoOnce;
+  readonly #record: RecordCall | undefined;
 
-  constructor(options: CpiSessionOptions) {
+  /** `of`: a session of the same CPI, whose agreement with the CPI the new one shares. */
+  constructor(options: CpiSessionOptions, of?: CpiSession, record?: RecordCall) {
     const properties = options.properties ?? {};
     const taken = CONTEXT_KEYS.filter((key) => Object.hasOwn(properties, key));
     // Upstream lets them win. A request id that never changes would make every create a repeat of the first.
     if (taken.length > 0) throw BadCpiProperties({ name: options.name, keys: taken });
     const { port, directorUuid, longestMs } = options;
-    this.dialect = options.dialect ?? new ShownDialect();
+    this.dialect = of?.dialect ?? options.dialect ?? new ShownDialect();
     this.#options = options;
+    this.#record = record;
     this.#caller = { port, directorUuid, properties, longestMs };
-    this.#info = new InfoOnce((waiter) => this.#introduce(waiter), port.fingerprint);
+    this.#info = of ? of.#info : new InfoOnce((waiter) => this.#introduce(waiter), port.fingerprint);
+  }
+
+  get name(): CpiName {
+    return this.#options.name;
+  }
+
+  recordedBy(recorder: CallRecorder): CpiSession {
+    const to = `cpi:${this.name}`;
+    return new CpiSession(this.#options, this, (call) => recorder({ ...call, to }));
   }
 
   /** Returns the API version and capabilities agreed with the CPI, for VMs of this stemcell. */
   async agree(stemcell: number | undefined, waiter: Waiter): Promise<Agreed> {
-    const introduced = await this.#info.get(waiter);
+    const introduced = await this.#info.get({ ...waiter, record: this.#record });
     const director = { min: 1, max: this.#options.maxApiVersion ?? NEWEST_API_VERSION };
     const agreed = negotiate({ director, cpi: introduced.apiVersion, stemcell });
     if (agreed.outcome === "refused")
@@ -117,7 +135,7 @@ export class CpiSession {
     options: CallOptions,
     { agreed, stemcellApiVersion, capabilities }: AgreedForVm,
   ): Promise<{ readonly result: unknown } & Terms> {
-    const { requestId, signal, log, record, disks } = options;
+    const { requestId, signal, log, disks } = options;
     const { apiVersion } = agreed;
     const result = await callCpi(this.#caller, {
       method,
@@ -128,7 +146,7 @@ export class CpiSession {
       more: await this.#registryFor(method, agreed, stemcellApiVersion),
       signal,
       log,
-      record,
+      record: this.#record,
     });
     return { result, apiVersion, capabilities };
   }
@@ -212,4 +230,146 @@ function vmContext(
     ...(stemcell !== undefined && { stemcell: { api_version: stemcell } }),
     ...(disks !== undefined && { disks }),
   };
+}
+
+/** The dialects whose `attach_disk` takes the disks of the VM as a third argument. */
+const TAKES_DISKS: readonly Dialect[] = ["draft-a", "draft-b", "2018-object"];
+
+/**
+ * The dialect of a CPI that announces no capabilities, as its answers have shown it. Kept for as long as the CPI's entry
+ * stays as it is, longer than one task. Records are no proof: the CPI that made a VM may have been replaced.
+ */
+export class ShownDialect {
+  #takesDisks = false;
+
+  /** Takes note of a `create_vm` result. */
+  saw(dialect: Dialect): void {
+    if (TAKES_DISKS.includes(dialect)) this.#takesDisks = true;
+  }
+
+  /** Takes note that the CPI has refused arguments: it may have been replaced. */
+  refuted(): void {
+    this.#takesDisks = false;
+  }
+
+  /** Returns what the CPI announces, and what it has shown where it announces nothing of it. */
+  over(announced: Capabilities): Capabilities {
+    const { attach_disk_takes_disks: takes, create_vm_result: result } = announced;
+    const silent = takes === undefined && result === undefined;
+    return silent && this.#takesDisks ? { ...announced, attach_disk_takes_disks: true } : announced;
+  }
+}
+
+const ARGUMENTS = /wrong number of arguments|arguments are not correct|(?:not enough|too many) arguments/i;
+
+/** True for errors that say the call itself was of the wrong form: another version or dialect was expected. */
+const refusedByShape = (error: unknown): boolean =>
+  refusedAs(error, "InvalidCall", "CPIAPIVersionNotSupported") ||
+  (error instanceof CpiRefused && ARGUMENTS.test(error.message));
+
+/** Data that a CPI reported about itself. */
+interface Introduced {
+  /** Version as the CPI reported it; undefined means 1. */
+  readonly apiVersion: number | undefined;
+  readonly stemcellFormats: readonly string[] | undefined;
+  readonly capabilities: Capabilities;
+}
+
+interface Waiter {
+  readonly signal?: AbortSignal | undefined;
+  readonly log?: ((text: string) => void) | undefined;
+  readonly record?: RecordCall | undefined;
+}
+
+/** A CPI of before `info`, as Directors took it until version 1 was given up. */
+const OLD: Introduced = { apiVersion: undefined, stemcellFormats: undefined, capabilities: {} };
+
+function readInfo(value: unknown, cpi: string): Introduced {
+  const given: unknown = typeof value === "object" && value !== null ? withDefaults(value) : value;
+  const checked = check(infoResult, given, "info result");
+  if (!checked.ok) {
+    throw new CpiLost("info", `invalid info response of the CPI ${cpi}: ${checked.problems.join("; ")}`, {
+      cause: CpiAnswerUnusable({ cpi, method: "info" }),
+    });
+  }
+  const { api_version, capabilities } = checked.value;
+  const formats = (value as { readonly stemcell_formats?: readonly string[] | null }).stemcell_formats;
+  return { apiVersion: api_version, stemcellFormats: formats ?? undefined, capabilities: capabilities ?? {} };
+}
+
+/** Null means missing, and formats may be missing: upstream then takes any. */
+function withDefaults(value: object): object {
+  const given = Object.entries(value).filter(([, inner]) => inner !== null);
+  return { stemcell_formats: [], ...Object.fromEntries(given) };
+}
+
+interface Asking {
+  readonly of: string;
+  readonly answer: Promise<Introduced>;
+  readonly stop: AbortController;
+  waiting: number;
+}
+
+/**
+ * Asks for `info` once and remembers the answer until the CPI changes or `forget` is called; a failure is not remembered. The
+ * call is canceled when its last waiter cancels.
+ */
+class InfoOnce {
+  readonly #ask: (waiter: Waiter) => Promise<Introduced>;
+  readonly #fingerprint: (() => Promise<string>) | undefined;
+  #known: { readonly of: string; readonly said: Introduced } | undefined;
+  #asking: Asking | undefined;
+
+  constructor(ask: (waiter: Waiter) => Promise<Introduced>, fingerprint?: () => Promise<string>) {
+    this.#ask = ask;
+    this.#fingerprint = fingerprint;
+  }
+
+  /** Asks again next time: the program may start another one, whose version changes without a trace. */
+  forget(): void {
+    this.#known = undefined;
+  }
+
+  async get(waiter: Waiter): Promise<Introduced> {
+    waiter.signal?.throwIfAborted();
+    const now = this.#fingerprint === undefined ? "" : await this.#fingerprint();
+    waiter.signal?.throwIfAborted();
+    if (this.#known?.of === now) return this.#known.said;
+    const asking = this.#asking?.of === now ? this.#asking : this.#start(now, waiter);
+    asking.waiting += 1;
+    let onAbort = () => {};
+    const left = new Promise<never>((_, reject) => {
+      onAbort = () => reject(waiter.signal?.reason as Error);
+      waiter.signal?.addEventListener("abort", onAbort, { once: true });
+    });
+    try {
+      return await Promise.race([asking.answer, left]);
+    } finally {
+      waiter.signal?.removeEventListener("abort", onAbort);
+      asking.waiting -= 1;
+      if (asking.waiting === 0) this.#end(asking, waiter.signal?.reason);
+    }
+  }
+
+  #end(asking: Asking, reason: unknown): void {
+    if (this.#asking === asking) this.#asking = undefined;
+    asking.stop.abort(reason);
+  }
+
+  #start(of: string, { log, record }: Waiter): Asking {
+    const stop = new AbortController();
+    const answer = this.#ask({ signal: stop.signal, log, record })
+      .catch((error: unknown) => {
+        if (refusedAs(error, "NotImplemented")) return OLD;
+        throw error;
+      })
+      .then((said) => {
+        this.#known = { of, said };
+        return said;
+      });
+    // Every waiter may be gone when this fails.
+    answer.catch(() => undefined);
+    this.#asking = { of, answer, stop, waiting: 0 };
+    return this.#asking;
+  }
 }

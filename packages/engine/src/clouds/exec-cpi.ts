@@ -8,6 +8,7 @@ import type { CpiPort, CpiPortOptions } from "./cpi-port.ts";
 import { type Ended, runCpiProcess } from "./cpi-process.ts";
 import { CpiNotRun, CpiStopped } from "./errors.ts";
 import { inMethod, readReply } from "./reply.ts";
+import { type StartProcess, startHere } from "./started-process.ts";
 
 export interface ExecCpi {
   readonly path: string;
@@ -23,6 +24,8 @@ export interface ExecCpi {
   readonly maxStderrChars?: number | undefined;
   /** Time that a CPI has for its cleanup after a stop request. */
   readonly graceMs?: number | undefined;
+  /** Starts the process; default: as a child of this process. */
+  readonly start?: StartProcess | undefined;
 }
 
 const PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
@@ -37,6 +40,7 @@ export function execCpiPort(cpi: ExecCpi): CpiPort {
   const run = (request: CpiRequest, options: CpiPortOptions): Promise<Ended> => {
     const { program, args } = commandOf(cpi);
     return runCpiProcess({
+      start: cpi.start ?? startHere,
       program,
       args,
       env: { ...environmentOf(cpi.environment ?? process.env), ...cpi.env },
