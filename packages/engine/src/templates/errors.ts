@@ -19,7 +19,7 @@ export const RenderingFailed = defineError<{ report: string }>({
   code: "ENT-003",
   kind: "operator",
   message: (p) => p.report,
-  next: "Each line names the template, the line in it and what Ruby said. Set the property in the manifest, or mend the template. What is not there in the built-in Ruby may be in another: the Director's `templates.ruby` names one.",
+  next: "Each line names the template, the line in it and what Ruby said. Set the property in the manifest, or correct the template. What is not there in the built-in Ruby may be in another: the Director's `templates.ruby` names one.",
 });
 
 export const SystemRubyFailed = defineError<{ ruby: string; why: string }>({

@@ -35,6 +35,11 @@ export const isFailure = (one: Rendering): one is RenderFailure => "message" in 
 
 /** Renders the templates of one task. Answers stand in the order of the templates. */
 export interface Renderer {
+  /**
+   * Names the Ruby and its program: with the same name, the same request gives the same texts, but for clocks and random
+   * numbers. Undefined: nothing is known, so that everything is rendered.
+   */
+  identity(): Promise<string | undefined>;
   render(request: RenderRequest, signal: AbortSignal): Promise<readonly Rendering[]>;
   close(): Promise<void>;
 }

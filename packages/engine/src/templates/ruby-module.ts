@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { open, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { decodeSnapshot, encodeSnapshot, type Snapshot } from "./ruby-snapshot.ts";
 import { BOOT, bootSnapshot } from "./ruby-vm.ts";
-import { prepareModule } from "./wasm-memory.ts";
+import { prepareModule, ROOM } from "./wasm-memory.ts";
 import type {} from "./webassembly.ts";
 
 /** 512 MiB: templates of large releases stay under 100. */
@@ -45,8 +47,44 @@ export async function writeSnapshot(files: RubyFiles): Promise<void> {
   await writeFile(files.snapshot, encodeSnapshot(await bootSnapshot(module), key));
 }
 
+/**
+ * V8's optimizing compiler takes 100 ms for the first job and seconds for the first hundred, and Ruby's interpreter, which is one
+ * huge function, does not get faster by it. The module is checked when it is used, since a package manager has checked the file.
+ */
+const V8_FLAGS = [
+  "--liftoff-only",
+  "--no-wasm-tier-up",
+  "--no-wasm-dynamic-tiering",
+  "--wasm-lazy-validation",
+];
+
 async function compiled(file: string): Promise<{ module: WebAssembly.Module; key: string }> {
-  const bytes = await readFile(file);
-  const key = createHash("sha256").update(bytes).update(BOOT).update(String(MEMORY_PAGES)).digest("hex");
+  const [bytes, release] = await Promise.all([
+    withRoom(file),
+    readFile(join(dirname(file), "../package.json")),
+  ]);
+  // Of the module itself only what a package manager has checked: hashing 36 MB takes a fifth of a start.
+  const parts = [release, String(bytes.length), BOOT, String(MEMORY_PAGES)];
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  const key = hash.digest("hex");
+  for (const flag of V8_FLAGS) setFlagsFromString(flag);
   return { module: await WebAssembly.compile(prepareModule(bytes, MEMORY_PAGES)), key };
+}
+
+/** Reads a module behind the free bytes that preparing it needs. */
+async function withRoom(file: string): Promise<Uint8Array<ArrayBuffer>> {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    const bytes = new Uint8Array(new ArrayBuffer(ROOM + size));
+    for (let at = ROOM; at < bytes.length; ) {
+      const { bytesRead } = await handle.read(bytes, at, bytes.length - at);
+      if (bytesRead === 0) throw new Error(`${file} is cut off`);
+      at += bytesRead;
+    }
+    return bytes;
+  } finally {
+    await handle.close();
+  }
 }

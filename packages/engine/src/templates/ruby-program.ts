@@ -52,34 +52,75 @@ class String
   end
 end
 
-# In WebAssembly a jump out of a block (return, break, raise) costs about as much as a hundred calls: here are none.
+# In WebAssembly a jump out of a block (return, break, raise) costs about as much as a hundred calls, and a block that a method
+# of C calls as much as ten: here are none where templates spend their time.
 module SlipwayTemplates
   # What upstream's templates know as an OpenStruct, without the methods that it makes for every field of every object.
   class Fields < OpenStruct
     OF_EVERY_OBJECT = public_instance_methods.to_h { |name| [name, true] }.freeze
 
+    # Values become Fields when they are asked for: a template asks for few of them.
     def initialize(fields)
-      @table = fields.transform_keys(&:to_sym)
-      @table.each_key { |key| define_singleton_method!(key) { @table[key] } if OF_EVERY_OBJECT.key?(key) }
+      @table = {}
+      @rest = fields.transform_keys(&:to_sym)
+      names = @rest.keys
+      at = 0
+      while at < names.size
+        define_field(names[at]) if OF_EVERY_OBJECT.key?(names[at])
+        at += 1
+      end
     end
 
     def method_missing(name, *given)
-      given.empty? && !name.end_with?("=") ? @table[name] : super
+      return field(name) if given.empty? && !name.end_with?("=")
+      complete
+      super
     end
 
     def respond_to_missing?(name, all = false)
-      @table.key?(name) || super
+      return true if (@rest || @table).key?(name)
+      complete
+      super
+    end
+
+    # What else an OpenStruct does with its table sees all of it, in the order in which it was given.
+    %i[[] []= == dig each_pair to_h delete_field eql? hash inspect to_s freeze marshal_dump encode_with
+       table initialize_clone initialize_dup].flat_map { |name| [name, :"#{name}!"] }.each do |name|
+      next unless method_defined?(name) || private_method_defined?(name)
+      shown = %i[public protected private].find { |kind| send(:"#{kind}_method_defined?", name) }
+      define_method(name) do |*given, &block|
+        complete
+        super(*given, &block)
+      end
+      send(shown, name)
     end
 
     # Old templates ask for the names of an instance's networks by methods(false).
     def methods(all = true)
       all ? super : to_h.keys
     end
+
+    private
+
+    def define_field(name)
+      define_singleton_method!(name) { field(name) }
+    end
+
+    def field(name)
+      return @table[name] if @rest.nil? || @table.key?(name)
+      @table[name] = SlipwayTemplates.fields(@rest[name]) if @rest.key?(name)
+    end
+
+    def complete
+      return if @rest.nil?
+      @table = @rest.to_h { |name, value| [name, @table.fetch(name) { SlipwayTemplates.fields(value) }] }
+      @rest = nil
+    end
   end
 
   def self.fields(value)
     case value
-    when Hash then Fields.new(value.transform_values { |one| fields(one) })
+    when Hash then Fields.new(value)
     when Array then value.map { |one| fields(one) }
     else value
     end
@@ -106,7 +147,14 @@ module SlipwayTemplates
 
   # The value under a dotted name, or nil.
   def self.lookup(properties, name)
-    name.to_s.split(".").reduce(properties) { |found, key| found.is_a?(Hash) ? found[key] : nil }
+    keys = name.to_s.split(".")
+    at = 0
+    while at < keys.size
+      return nil unless properties.is_a?(Hash)
+      properties = properties[keys[at]]
+      at += 1
+    end
+    properties
   end
 
   module Properties
@@ -114,8 +162,11 @@ module SlipwayTemplates
 
     def p(names, default = NOT_GIVEN)
       all = Array(names)
-      found = all.reduce(nil) do |value, name|
-        value.nil? ? SlipwayTemplates.lookup(property_source, name) : value
+      found = nil
+      at = 0
+      while found.nil? && at < all.size
+        found = SlipwayTemplates.lookup(property_source, all[at])
+        at += 1
       end
       return found unless found.nil?
       return default unless default.equal?(NOT_GIVEN)

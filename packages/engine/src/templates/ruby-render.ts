@@ -14,9 +14,14 @@ export const RUBY_RENDER = `module SlipwayTemplates
       @erb = ERB.new(@text, trim_mode: "-")
       @erb.filename = name
       @state = :unread
+      @plain = !@text.include?("<%")
     end
 
+    # A text without code is the same in each context.
+    def plain? = @plain
+
     def result(context)
+      return @constant ||= @erb.result(context.get_binding) if plain?
       compile(context.class) if @state == :evaluated
       return @method.bind_call(context) if @method
       text = @erb.result(context.get_binding)
@@ -46,23 +51,13 @@ export const RUBY_RENDER = `module SlipwayTemplates
     @read[[kind, name, source]] ||= Template.new(name, source)
   end
 
-  # Each template gets the context as it was given, whatever the templates before it have changed.
-  class Contexts
-    def initialize(given)
-      @make = CONTEXTS.fetch(given["dialect"])
-      @given = given["context"]
-      @kept = Marshal.dump(@given)
-      @next = Marshal.load(@kept)
-    end
-
-    def fresh
-      @next = Marshal.load(@kept) unless @next == @given
-      @make.new(@next)
-    end
-  end
-
-  def self.render_one(context, template)
-    { "text" => [read(context.class, template).result(context)].pack("m0") }
+  # Each template gets the context as it was given, whatever the templates before it have changed: reading it again takes
+  # less than finding out whether they have.
+  def self.render_one(kind, given, template)
+    context = kind.new({})
+    found = read(kind, template)
+    context = kind.new(JSON.parse(given)) unless found.plain?
+    { "text" => [found.result(context)].pack("m0") }
   rescue Exception => error # rubocop:disable Lint/RescueException: a template may fail in each way there is
     at = (error.backtrace || []).find { |line| line.start_with?("#{template["name"]}:") }
     line = at ? at.delete_prefix("#{template["name"]}:").to_i : "(unknown)"
@@ -72,8 +67,8 @@ export const RUBY_RENDER = `module SlipwayTemplates
   # Base64 of JSON in, base64 of JSON out: neither Ruby's nor the shell's quoting is in the way.
   def self.render(request)
     given = JSON.parse(request.unpack1("m0").force_encoding("UTF-8"))
-    contexts = Contexts.new(given)
-    answers = given["templates"].map { |template| render_one(contexts.fresh, template) }
+    kind, context = CONTEXTS.fetch(given["dialect"]), given["context"]
+    answers = given["templates"].map { |template| render_one(kind, context, template) }
     [JSON.generate(answers)].pack("m0")
   end
 end

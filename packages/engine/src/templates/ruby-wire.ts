@@ -14,7 +14,9 @@ export function encodeRequest({ dialect, context, templates }: RenderRequest): s
     name,
     source: Buffer.from(source).toString("base64"),
   }));
-  return Buffer.from(JSON.stringify({ dialect, context, templates: plain })).toString("base64");
+  return Buffer.from(
+    JSON.stringify({ dialect, context: JSON.stringify(context), templates: plain }),
+  ).toString("base64");
 }
 
 export function decodeAnswer(answer: string, { templates }: RenderRequest): readonly Rendering[] {

@@ -96,7 +96,9 @@ export function systemRuby(options: SystemRubyOptions): Renderer {
       found.push(...(await render({ ...request, templates: [template] }, signal)));
     return found;
   };
-  return { render, close: async () => undefined };
+  // Templates see the programs and libraries of the system, which change without notice.
+  const identity = async () => undefined;
+  return { identity, render, close: async () => undefined };
 }
 
 /** `/opt/ruby` of `/opt/ruby/bin/ruby`; empty where it is one of the system. */

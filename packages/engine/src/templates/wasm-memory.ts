@@ -17,22 +17,33 @@ interface Section {
 /** Export name of a global variable of a prepared module. */
 export const globalName = (index: number): string => `global ${index}`;
 
+/** Free bytes in front of a module that is prepared: its first sections become longer. */
+export const ROOM = 65_536;
+
 /**
  * Returns the module with a limit on its memory, in pages of 64 KiB, and with all its global variables exported. Without a
- * limit, a template that allocates in a loop takes 4 GiB before Ruby stops it. The globals are part of a snapshot.
+ * limit, a template that allocates in a loop takes 4 GiB before Ruby stops it. The globals are part of a snapshot. `bytes`
+ * begins with `ROOM` bytes for the new sections, so that code and data, which come last, stay where they are.
  */
-export function prepareModule(module: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {
+export function prepareModule(bytes: Uint8Array<ArrayBuffer>, pages: number): Uint8Array<ArrayBuffer> {
+  const module = bytes.subarray(ROOM);
   const sections = sectionsOf(module);
   const globals = sections.find(({ id }) => id === GLOBAL_SECTION);
   const count = globals === undefined ? 0 : readNumber(module, globals.body).value;
-  const replaced = sections.map((section) => {
+  const changed = ({ id }: Section) => id === MEMORY_SECTION || id === EXPORT_SECTION;
+  const first = sections.slice(0, sections.findLastIndex(changed) + 1);
+  const replaced = first.map((section) => {
     if (section.id === MEMORY_SECTION) return limitedMemory(module, section, pages);
     if (section.id === EXPORT_SECTION) return withGlobals(module, section, count);
     return [module.subarray(section.start, section.end)];
   });
   if (![MEMORY_SECTION, EXPORT_SECTION].every((wanted) => sections.some(({ id }) => id === wanted)))
     throw new Error("this module has no memory of its own");
-  return joined([module.subarray(0, HEADER), ...replaced.flat()]);
+  const head = joined([module.subarray(0, HEADER), ...replaced.flat()]);
+  const start = ROOM + (first.at(-1)?.end ?? 0) - head.length;
+  if (start < 0) throw new Error("this module has too many globals");
+  bytes.set(head, start);
+  return bytes.subarray(start);
 }
 
 function sectionsOf(module: Uint8Array): readonly Section[] {

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "@slipway/kernel/clock";
@@ -67,6 +69,7 @@ export class WasmRenderer implements RenderPool {
   open(): Renderer {
     const tenant: Tenant = { closed: false };
     return {
+      identity: () => this.#identity(),
       render: (request, signal) => this.#render(tenant, request, signal),
       close: async () => {
         tenant.closed = true;
@@ -80,6 +83,13 @@ export class WasmRenderer implements RenderPool {
     this.#cancelRest();
     for (const wake of this.#waiting.splice(0)) wake();
     await Promise.all([...this.#all].map((worker) => worker.terminate()));
+  }
+
+  /** Read each time: an upgrade may replace the files below a Director that runs. */
+  async #identity(): Promise<string> {
+    const { worker, ruby = rubyFile(worker) } = this.#options;
+    const [program, { size, mtimeMs }] = await Promise.all([readFile(worker), stat(ruby)]);
+    return createHash("sha256").update(`${ruby} ${size} ${mtimeMs} `).update(program).digest("hex");
   }
 
   async #render(tenant: Tenant, request: RenderRequest, signal: AbortSignal): Promise<readonly Rendering[]> {

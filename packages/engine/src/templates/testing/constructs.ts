@@ -217,6 +217,31 @@ export const CONSTRUCTS: readonly { readonly template: string; readonly gives: s
     gives: "hmdtfcs",
   },
   { template: "<% properties.fresh = 1 %><%= properties.fresh %>", gives: "1" },
+  // Whatever was asked for before, and in which order.
+  {
+    template:
+      "<% n = spec.networks.private; n.gateway; n.ip %><%= n.to_h.keys.first(3).join(' ') %> <%= n.ip %>",
+    gives: "type ip netmask 10.0.0.5",
+  },
+  {
+    template:
+      "<% w = properties.web; w.tls; w.port = 1; w.delete_field(:text) %><%= w.to_h.keys.join(' ') %> <%= w.port %> <%= w.text.inspect %>",
+    gives: "port tls hosts empty nothing 1 nil",
+  },
+  {
+    template:
+      "<% a = properties.users; b = a.dup; b.admin = 2 %><%= a == properties.users %> <%= a == b %> <%= a.admin.name %> <%= a.hash == b.hash %>",
+    gives: "true false root false",
+  },
+  {
+    template: "<%= spec.release.inspect %> <%= spec.release.freeze.version %> <%= spec.respond_to?(:az=) %>",
+    gives: '#<SlipwayTemplates::Fields name="demo", version="1.2"> 1.2 false',
+  },
+  {
+    template:
+      "<%= properties.users.dig(:admin, :tags, 0) %> <%= properties.odd.each_pair.map(&:first).first(2) %>",
+    gives: "x [:hash, :method]",
+  },
   {
     template: "<%= spec.none.inspect %> <%= spec.persistent_disk %> <%= spec.dns_domain_name %>",
     gives: "nil 1024 bosh",
