@@ -1,3 +1,4 @@
+import { defineErrorClass } from "@slipway/kernel/errors";
 import type { AgentId } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { UpdateSettings } from "@slipway/protocol/settings/agent-settings";
@@ -223,18 +224,39 @@ export interface Introduces {
 
 export interface Agents extends Reaches<Agent>, Introduces {}
 
-export class AgentRefused extends Error {
+/** The agent answered with an error. */
+export class AgentRefused extends defineErrorClass({
+  code: "DIA-012",
+  about: "the agent refuses {method}: {why}",
+  kind: "outside",
+  next: "Correct what the agent names, and do it again.",
+}) {
   override readonly name = "AgentRefused";
 }
 
 /** Thrown if the agent does not know the message. */
-export class AgentUnaware extends AgentRefused {}
+export class AgentUnaware extends AgentRefused {
+  static override readonly code: string = "DIA-013";
+  static override readonly message = (): string => "the agent does not know the message {method}";
+}
 
-export class AgentSilent extends Error {
+/** The agent did not answer: what became of the message is not known. The message has the next step. */
+export class AgentSilent extends defineErrorClass({
+  code: "DIA-014",
+  about: "the agent does not answer: {why}; next: {next}",
+  kind: "outside",
+  next: "",
+}) {
   override readonly name = "AgentSilent";
 }
 
-export class WrongAgent extends Error {
+/** Another agent answered, or one that does not prove who it is. The message has the next step. */
+export class WrongAgent extends defineErrorClass({
+  code: "DIA-015",
+  about: "another agent answers, or one that does not prove who it is: {why}; next: {next}",
+  kind: "outside",
+  next: "",
+}) {
   override readonly name = "WrongAgent";
 }
 

@@ -2,7 +2,7 @@ import { DAY_MS } from "../pki/authority.ts";
 import { transportOf } from "./address.ts";
 import type { Agent, AgentAddress, Agents, TransportName } from "./agent.ts";
 import { agentClient } from "./agent-client.ts";
-import { type HttpsWayOptions, httpsWay } from "./https-way.ts";
+import { type HttpsWayOptions, httpsWay } from "./https-transport.ts";
 import { NatsNotConfigured } from "./nats/errors.ts";
 import type { AgentTransport } from "./transport.ts";
 import type { Way } from "./way.ts";

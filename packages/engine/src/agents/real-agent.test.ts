@@ -207,7 +207,7 @@ describe("a real agent over HTTPS", () => {
     const error = await agent.waitUntilReady({ withinMs: 4_000 }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AgentSilent);
     expect(String(error)).toMatch(
-      /says that it is waiting for the device of persistent disk vol-9.*next: put right/,
+      /says that it is waiting for the device of persistent disk vol-9.*next: fix/,
     );
   });
 });

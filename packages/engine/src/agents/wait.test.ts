@@ -84,7 +84,7 @@ describe("waiting for an agent", () => {
       "what it waits for",
       [restarting("waiting for settings (settings, 3 s)")],
       AgentSilent,
-      /: it says that it is waiting for settings \(settings, 3 s\); next: put right/,
+      /: it says that it is waiting for settings \(settings, 3 s\); next: fix/,
     ],
     [
       "a refused connection",

@@ -76,7 +76,7 @@ export async function waitUntilReady(options: WaitOptions): Promise<void> {
 }
 
 const NEXT_WHEN_WAITING =
-  "put right what it waits for, then deploy again; the agent's log in the VM (/var/vcap/bosh/log/current) says more";
+  "fix what it waits for, then deploy again; the agent's log in the VM (/var/vcap/bosh/log/current) says more";
 
 /** Undefined when it is ready, else what it waits for. */
 function notYet(answer: Answer, name: string): string | undefined {

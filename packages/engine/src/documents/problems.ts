@@ -1,4 +1,5 @@
 import type { SlipwayError } from "@slipway/kernel/errors";
+import { nearNames } from "@slipway/protocol/near-names";
 import { NotValid } from "./errors.ts";
 
 /** A mistake in manifest or cloud config: where, what, and what to do. `code` is upstream's number. */
@@ -32,6 +33,15 @@ export function shown(name: unknown): string {
   const text = typeof name === "string" ? name : typeof name === "number" ? String(name) : "?";
   const clean = text.replace(/[^\x20-\x7e\u00a0-\uffff]/g, "?");
   return clean.length > 64 ? `${Array.from(clean.slice(0, 128)).slice(0, 64).join("")}...` : clean;
+}
+
+/** Longer names are not misspelled ones. */
+const LONGEST = 64;
+
+/** Returns a sentence that names what a mistyped name may have meant, or nothing. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const near = name.length > LONGEST ? [] : nearNames(name, [...known]);
+  return near.length === 0 ? "" : `Did you mean ${near.map((one) => `'${shown(one)}'`).join(" or ")}? `;
 }
 
 const SHOWN = 20;

@@ -1,7 +1,13 @@
+import { defineErrorClass } from "@slipway/kernel/errors";
 import { isAgentError } from "../agents/agent.ts";
 
 /** Names the instance and step that failed; `cause` has the reason. */
-export class StepFailed extends Error {
+export class StepFailed extends defineErrorClass({
+  code: "DIF-004",
+  about: "'{instance}', {step}: {why}",
+  kind: "outside",
+  next: "",
+}) {
   override readonly name = "StepFailed";
 
   readonly step: string;

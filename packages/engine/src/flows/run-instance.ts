@@ -1,4 +1,5 @@
 import { messageTrail } from "@slipway/kernel/errors";
+import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Journal } from "../journal/journal.ts";
 import { type InstanceUuid, slug } from "../model/names.ts";
 import { activeDisk, type InstanceRecord } from "../model/records.ts";
@@ -6,9 +7,7 @@ import type { InstancePlan, PlannedStep } from "../plan/model.ts";
 import type { FlowContext } from "../steps/context.ts";
 import { diskFits, newVm } from "../steps/select.ts";
 import { isOfAgent, StepFailed } from "./errors.ts";
-import { Ledger } from "./ledger.ts";
-import { flushed, type InstanceRun, takeStep } from "./run-steps.ts";
-import { toldOf } from "./told.ts";
+import { flushed, type InstanceRun, Ledger, takeStep } from "./run-steps.ts";
 
 /** Cache of the instances of a deploy, so that they are not read again after a write. */
 export class KnownInstances {
@@ -30,7 +29,7 @@ export class KnownInstances {
   }
 }
 
-export interface PlannedRun extends Omit<InstanceRun, "goal"> {
+interface PlannedRun extends Omit<InstanceRun, "goal"> {
   readonly plan: InstancePlan;
 }
 
@@ -47,7 +46,7 @@ export async function runInstance(
   const ledger = new Ledger(context.journal, instance);
   const run: InstanceRun = { ...planned, goal: plan };
   const name = slug(instance);
-  const { action, context: about } = toldOf(plan);
+  const { action, context: about } = auditEventFor(plan);
   const told = { action, objectType: "instance", objectName: name, instance: name };
   const event = { ...told, deployment: context.deployment };
   const done = (error?: string) =>
@@ -121,4 +120,29 @@ async function removeUnusable(
     // The error that the operator gets says why the VM is unusable; the next deploy deletes it.
     context.debug(`VM ${vm.cid} could not be deleted: ${messageTrail(problem)}`);
   }
+}
+
+type Work = Pick<InstancePlan, "action" | "changes" | "desired" | "recorded">;
+
+/** Returns the action and context for `bosh events` of the work on an instance, in upstream's words, which scripts look for. */
+function auditEventFor({ action, changes, desired, recorded }: Work): {
+  readonly action: string;
+  readonly context: JsonObject;
+} {
+  const kinds = [...new Set(changes.map(({ kind }) => kind))];
+  const only = kinds.length === 1 ? kinds[0] : undefined;
+  if (action === "stop" || action === "detach") return { action: "stop", context: {} };
+  if (action !== "delete" && only === "restart") return { action: "restart", context: {} };
+  if (action !== "delete" && only === "state" && desired?.state === "started")
+    return { action: "start", context: {} };
+  const said = only === "missing_vm" || only === "recreate" || action === "delete" ? [] : kinds;
+  // Where VMs are swapped, the new one is made while the old one is there.
+  const swaps = action === "create" && recorded?.vms.some(({ active }) => active) === true;
+  return {
+    action: swaps ? "recreate" : action === "metadata" ? "update" : action,
+    context: {
+      ...(typeof desired?.az === "string" && { az: desired.az }),
+      ...(said.length > 0 && { changes: said }),
+    },
+  };
 }

@@ -9,7 +9,7 @@ import { IntentUnreadable, OutcomeUnknown } from "../steps/errors.ts";
 import type { AnyStep, Begun, Settled } from "../steps/step.ts";
 import { stepNamed } from "../steps/steps.ts";
 import { StepFailed } from "./errors.ts";
-import { Ledger } from "./ledger.ts";
+import { Ledger } from "./run-steps.ts";
 
 export interface SettleOptions {
   /** True: an intent that cannot be settled is closed, with a stray for what it may have made. */

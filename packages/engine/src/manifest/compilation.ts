@@ -1,6 +1,6 @@
 import { isObject } from "@slipway/protocol/schema/json";
 import { type Fields, fieldsOf } from "../documents/fields.ts";
-import { type Report, shown } from "../documents/problems.ts";
+import { didYouMean, type Report, shown } from "../documents/problems.ts";
 import { own } from "../documents/tree.ts";
 import type { CloudConfig } from "./model.ts";
 
@@ -62,7 +62,10 @@ function checkPlace(fields: Fields, config: Pick<CloudConfig, "azs" | "networks"
       UNKNOWN_NETWORK,
       "network",
       `Compilation config references an unknown network '${shown(name)}'`,
-      "Add it to networks, or correct the name.",
+      `${didYouMean(
+        name,
+        config.networks.map((one) => one.name),
+      )}Add it to networks, or correct the name.`,
     );
   }
   const az = fields.text("az");

@@ -1,9 +1,15 @@
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import { type Fields, fieldsOf, MISSING, mapsOf, WRONG_TYPE } from "../documents/fields.ts";
-import { newReport, type PlanProblem, type Report, shown } from "../documents/problems.ts";
+import { newReport, type PlanProblem, problemsError, type Report, shown } from "../documents/problems.ts";
 import { kindOf, own } from "../documents/tree.ts";
 import type { CpiName } from "../model/names.ts";
 import { checkWord } from "./canonical.ts";
+
+/** One CPI of a CPI config, as it is written: variables have no values yet. */
+export interface WrittenCpi extends Omit<ConfiguredCpi, "properties"> {
+  /** A text is one variable that stands for all of them: `((/name))`. */
+  readonly properties: JsonObject | string;
+}
 
 /** One CPI of a CPI config. */
 export interface ConfiguredCpi {
@@ -18,7 +24,7 @@ export interface ConfiguredCpi {
 }
 
 export type ParsedCpiConfig =
-  | { readonly ok: true; readonly cpis: readonly ConfiguredCpi[] }
+  | { readonly ok: true; readonly cpis: readonly WrittenCpi[] }
   | { readonly ok: false; readonly problems: readonly PlanProblem[] };
 
 const BAD_MANIFEST = 440001;
@@ -32,7 +38,7 @@ export function parseCpiConfig(values: readonly unknown[]): ParsedCpiConfig {
   return report.problems.length > 0 ? { ok: false, problems: report.problems } : { ok: true, cpis };
 }
 
-function readConfig(report: Report, value: unknown): readonly ConfiguredCpi[] {
+function readConfig(report: Report, value: unknown): readonly WrittenCpi[] {
   if (!isObject(value)) {
     report.add(BAD_MANIFEST, "", `a CPI config must be a map, found ${kindOf(value)}`, "Upload it again.");
     return [];
@@ -42,7 +48,7 @@ function readConfig(report: Report, value: unknown): readonly ConfiguredCpi[] {
   return mapsOf(report, fields.list("cpis"), "cpis").flatMap((one) => readCpi(report, one));
 }
 
-function readCpi(report: Report, fields: Fields): readonly ConfiguredCpi[] {
+function readCpi(report: Report, fields: Fields): readonly WrittenCpi[] {
   need(fields, "name", "Give it a name.");
   need(fields, "type", "Name its type, such as docker.");
   const name = fields.text("name");
@@ -55,13 +61,27 @@ function readCpi(report: Report, fields: Fields): readonly ConfiguredCpi[] {
       "Use letters, digits, '-', '_' and '.'.",
     );
   const execPath = fields.text("exec_path");
-  const properties = fields.object("properties") ?? {};
+  const written = own(fields.map, "properties");
+  const properties = isWhole(written) ? written : (fields.object("properties") ?? {});
   const migratedFrom = mapsOf(report, fields.list("migrated_from"), fields.at("migrated_from")).flatMap(
     (before) => readName(before),
   );
   if (name !== undefined) checkWord(fields, name);
   if (name === undefined || type === undefined) return [];
   return [{ name, type, execPath, properties, migratedFrom }];
+}
+
+const isWhole = (value: unknown): value is string =>
+  typeof value === "string" && /^\(\([^()]+\)\)$/.test(value);
+
+/** Returns the CPI with the values of its properties. Refuses a variable that stands for all of them and is no map. */
+export function withProperties(cpi: WrittenCpi, properties: unknown): ConfiguredCpi {
+  if (isObject(properties)) return { ...cpi, properties: properties as JsonObject };
+  const problem = `the value of the variable of its properties is ${kindOf(properties)}, and has to be a map`;
+  const fix = "Set another value for the variable, or name another variable.";
+  throw problemsError("the CPI config cannot be used", [
+    { code: WRONG_TYPE, where: `cpis[${shown(cpi.name)}].properties`, problem, fix },
+  ]);
 }
 
 /** May be empty: then it is the Director's own CPI. */
@@ -78,7 +98,7 @@ function need(fields: Fields, key: string, fix: string): void {
 }
 
 /** Names of today and names of before are of one kind: each means one CPI. */
-function refuseDuplicates(report: Report, cpis: readonly ConfiguredCpi[]): void {
+function refuseDuplicates(report: Report, cpis: readonly WrittenCpi[]): void {
   const seen = new Set<CpiName>();
   for (const { name, migratedFrom } of cpis)
     for (const one of [...migratedFrom, name]) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { type Fields, fieldsOf, mapsOf, unique } from "../documents/fields.ts";
-import { type Report, shown } from "../documents/problems.ts";
+import { didYouMean, type Report, shown } from "../documents/problems.ts";
 import { groupName } from "../model/names.ts";
 import { canonicalProblem, checkIdentifier } from "./canonical.ts";
 import { MOST_INSTANCES, readGroupNetworks } from "./group-networks.ts";
@@ -153,7 +153,7 @@ function readJobs(
         UNKNOWN_RELEASE,
         "release",
         `Job '${shown(name)}' (instance group '${group}') references an unknown release '${shown(release)}'`,
-        "Add it to the manifest's releases, or correct the name.",
+        `${didYouMean(release, releases)}Add it to the manifest's releases, or correct the name.`,
       );
     }
     return name === undefined || release === undefined ? [] : [{ name, release, ...given, where: job.where }];

@@ -28,6 +28,14 @@ const WEB = "/instance_groups/name=web";
 describe("manifest and cloud config", () => {
   it("have no problems if they fit", () => expect(check([])).toEqual([]));
 
+  it.each<[string, Change]>([
+    ["Did you mean 'small'?", [`${WEB}/vm_type`, "smal"]],
+    ["Did you mean 'private'?", [`${WEB}/networks/0/name`, "privte"]],
+    ["Did you mean 'z1'", [`${WEB}/azs`, ["z1", "z11"]]],
+  ])("suggests a name that exists: %s", (words, mistake) => {
+    expect(check([mistake]).map(({ fix }) => fix)).toContainEqual(expect.stringContaining(words));
+  });
+
   it.each<[string, readonly Change[], readonly Change[], string, number]>([
     ["an unknown zone", [[`${WEB}/azs`, ["z1", "z9"]]], [], "instance_groups[web].azs[1]", 140018],
     ["an unknown VM type", [[`${WEB}/vm_type`, "huge"]], [], "instance_groups[web].vm_type", 140004],

@@ -1,5 +1,4 @@
-import type { PlanProblem } from "../documents/problems.ts";
-import { newReport, type Report, shown } from "../documents/problems.ts";
+import { didYouMean, newReport, type PlanProblem, type Report, shown } from "../documents/problems.ts";
 import { migrationProblems } from "./migrated-from.ts";
 import type { CloudConfig, CloudNetwork, GroupNetwork, InstanceGroup, Manifest } from "./model.ts";
 import { checkStaticIps, newIpClaims } from "./static-ips.ts";
@@ -30,7 +29,7 @@ export function referenceProblems(manifest: Manifest, config: CloudConfig): read
           UNKNOWN_NETWORK,
           `${at}.name`,
           unknown(group, "network", network.name),
-          correct("networks"),
+          correct("networks", network.name, names.networks.keys()),
         );
         continue;
       }
@@ -62,13 +61,14 @@ const namesOf = (manifest: Manifest, config: CloudConfig): Names => ({
 
 const unknown = (group: InstanceGroup, what: string, name: string) =>
   `Instance group '${shown(group.name)}' references an unknown ${what} '${shown(name)}'`;
-const correct = (section: string) => `Add it to ${section} of the cloud config, or correct the name.`;
+const correct = (section: string, name: string, known: Iterable<string>) =>
+  `${didYouMean(name, known)}Add it to ${section} of the cloud config, or correct the name.`;
 
 function checkNames(report: Report, group: InstanceGroup, where: string, names: Names): void {
   for (const [i, az] of (group.azs ?? []).entries()) {
     if (!names.azs.has(az)) {
       const words = `Instance group '${shown(group.name)}' references unknown availability zone '${shown(az)}'`;
-      report.add(UNKNOWN_AZ, `${where}.azs[${i}]`, words, correct("azs"));
+      report.add(UNKNOWN_AZ, `${where}.azs[${i}]`, words, correct("azs", az, names.azs));
     }
   }
   if (group.vmType !== undefined && !names.vmTypes.has(group.vmType)) {
@@ -76,7 +76,7 @@ function checkNames(report: Report, group: InstanceGroup, where: string, names: 
       UNKNOWN_VM_TYPE,
       `${where}.vm_type`,
       unknown(group, "vm type", group.vmType),
-      correct("vm_types"),
+      correct("vm_types", group.vmType, names.vmTypes),
     );
   }
   for (const [i, extension] of group.vmExtensions.entries()) {
@@ -85,7 +85,7 @@ function checkNames(report: Report, group: InstanceGroup, where: string, names: 
         UNKNOWN_EXTENSION,
         `${where}.vm_extensions[${i}]`,
         `The vm_extension '${shown(extension)}' has not been configured in cloud-config`,
-        correct("vm_extensions"),
+        correct("vm_extensions", extension, names.extensions),
       );
     }
   }
@@ -94,7 +94,7 @@ function checkNames(report: Report, group: InstanceGroup, where: string, names: 
       UNKNOWN_STEMCELL,
       `${where}.stemcell`,
       unknown(group, "stemcell", group.stemcell),
-      "Add it to stemcells, or correct the alias.",
+      `${didYouMean(group.stemcell, names.stemcells)}Add it to stemcells, or correct the alias.`,
     );
   }
   const disk = group.persistentDisk;
@@ -103,7 +103,7 @@ function checkNames(report: Report, group: InstanceGroup, where: string, names: 
       UNKNOWN_DISK_TYPE,
       `${where}.persistent_disk_type`,
       unknown(group, "disk type", disk.type),
-      correct("disk_types"),
+      correct("disk_types", disk.type, names.diskTypes),
     );
   }
   for (const [at, { type }] of (group.persistentDisks ?? []).entries())
@@ -112,7 +112,7 @@ function checkNames(report: Report, group: InstanceGroup, where: string, names: 
         UNKNOWN_DISK_TYPE,
         `${where}.persistent_disks.${at}.type`,
         `Instance group '${shown(group.name)}' persistent_disks's section references an unknown disk type '${shown(type)}'`,
-        correct("disk_types"),
+        correct("disk_types", type, names.diskTypes),
       );
 }
 

@@ -1,4 +1,4 @@
-import { nearNames } from "@slipway/kernel/near-names";
+import { nearNames } from "@slipway/protocol/near-names";
 import { isObject } from "@slipway/protocol/schema/json";
 import { shown } from "../documents/problems.ts";
 import { own, type Tree } from "../documents/tree.ts";

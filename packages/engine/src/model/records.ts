@@ -62,6 +62,8 @@ export interface InstanceJobs {
   readonly templateHashes: Readonly<Record<string, string>>;
   /** Hash of each file, by job and path, to say which one changed. */
   readonly files: Readonly<Record<string, string>>;
+  /** Keyed hash of all that the templates could see when these hashes were made. Absent: not known. */
+  readonly inputs?: string | undefined;
 }
 
 /** The last spec an instance was brought to: what changes are found against. */

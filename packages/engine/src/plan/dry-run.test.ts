@@ -68,14 +68,27 @@ Updating canaries of 'web', 1 at once
     apply [agent apply]: new instance
     start [agent run_script pre-start, agent start, agent get_state, agent run_script post-start]: its jobs are to run
     save_instance: what it was brought to is remembered
-2 instances unchanged.
+Plan: 1 to delete, 1 to create, 1 to recreate, 2 instances unchanged.
+`;
+
+const SUMMARY = `Delete
+  - gone/u000004 (0): instance group 'gone' is no longer in the manifest; down for good: it is deleted
+Create
+  + web/u000014 (2): new instance; no downtime
+Recreate: a new VM, the same disks
+  -/+ db/u000001 (0): cloud properties changed: cpu; env changed: bosh.password; down while its VM is replaced
+Plan: 1 to delete, 1 to create, 1 to recreate, 2 instances unchanged.
 `;
 
 describe("a dry run", () => {
   const made = next(deployed(before), after);
 
-  it("tells which calls are made, why, and who is down for what", () => {
-    expect(`${describePlan(made).join("\n")}\n`).toBe(WHOLE);
+  it("has a line for each instance, by effect, and totals", () => {
+    expect(`${describePlan(made).join("\n")}\n`).toBe(SUMMARY);
+  });
+
+  it("tells which calls are made, why, and which instance is down for what, if steps are asked for", () => {
+    expect(`${describePlan(made, { steps: true }).join("\n")}\n`).toBe(WHOLE);
   });
 
   it("says the same to programs", () => {
@@ -92,13 +105,14 @@ describe("a dry run", () => {
   });
 
   it("tells no secret", () => {
-    expect(JSON.stringify([describePlan(made), planAsJson(made)])).not.toContain("S3CRET");
+    expect(
+      JSON.stringify([describePlan(made), describePlan(made, { steps: true }), planAsJson(made)]),
+    ).not.toContain("S3CRET");
   });
 
   it("says that there is nothing to change", () => {
     expect(describePlan(next(deployed(before), before))).toEqual([
-      "Nothing to change.",
-      "4 instances unchanged.",
+      "Nothing to change: 4 instances unchanged.",
     ]);
   });
 });

@@ -3,8 +3,63 @@ import { display } from "../model/names.ts";
 import { STEPS } from "../steps/steps.ts";
 import type { GroupPlan, InstancePlan, Plan, PlannedStep, StepCondition } from "./model.ts";
 
-/** A plan as an operator reads it: which calls, why, and which instance will be down for what. */
-export function describePlan(plan: Plan): readonly string[] {
+/** Effects on instances in the order of the summary: sign, title and word of the totals. */
+const EFFECTS: readonly (readonly [InstancePlan["action"], sign: string, title: string, total: string])[] = [
+  ["delete", "-", "Delete", "to delete"],
+  ["create", "+", "Create", "to create"],
+  ["recreate", "-/+", "Recreate: a new VM, the same disks", "to recreate"],
+  ["update", "~", "Update in place", "to update"],
+  ["stop", "~", "Stop", "to stop"],
+  ["detach", "-", "Stop and delete the VM, keep the disks", "to detach"],
+  ["metadata", "~", "Write new tags", "to tag"],
+];
+
+/** A plan as an operator reads it: one line for each instance, by effect, and totals; with `steps`, each step and its calls. */
+export function describePlan(plan: Plan, { steps = false } = {}): readonly string[] {
+  return [
+    ...(steps ? describeSteps(plan) : summarize(plan)),
+    totalsOf(plan),
+    ...plan.notes.map((note) => `Note: ${note}.`),
+  ];
+}
+
+/** Returns each changed instance once: a new one gets its VM first, and is part of its group's update too. */
+function changedIn(plan: Plan): readonly InstancePlan[] {
+  const groups = plan.groups
+    .flat()
+    .flatMap(({ surplus, batches }) => [...surplus, ...batches.flatMap(({ instances }) => instances)]);
+  const byName = new Map([...plan.obsolete, ...groups, ...plan.missingVms].map((one) => [nameOf(one), one]));
+  return [...byName.values()].filter(({ action }) => action !== "none");
+}
+
+function summarize(plan: Plan): readonly string[] {
+  const changed = changedIn(plan);
+  return EFFECTS.flatMap(([action, sign, title]) => {
+    const instances = changed.filter((one) => one.action === action);
+    return instances.length === 0 ? [] : [title, ...instances.map((one) => summaryOf(one, sign))];
+  });
+}
+
+const summaryOf = ({ changes, downtime, ...instance }: InstancePlan, sign: string): string => {
+  const reasons = changes.map(({ reason }) => reason).join("; ");
+  const down = downtime === undefined ? "no downtime" : `down ${downtime}`;
+  return `  ${sign} ${nameOf(instance)}: ${reasons === "" ? "" : `${reasons}; `}${down}`;
+};
+
+function totalsOf(plan: Plan): string {
+  const changed = changedIn(plan);
+  const parts = EFFECTS.flatMap(([action, , , total]) => {
+    const count = changed.filter((one) => one.action === action).length;
+    return count === 0 ? [] : [`${count} ${total}`];
+  });
+  const instances = (count: number) => `${count} instance${count === 1 ? "" : "s"} unchanged`;
+  const unchanged = unchangedIn(plan);
+  if (parts.length === 0)
+    return unchanged === 0 ? "Nothing to change." : `Nothing to change: ${instances(unchanged)}.`;
+  return `Plan: ${[...parts, ...(unchanged > 0 ? [instances(unchanged)] : [])].join(", ")}.`;
+}
+
+function describeSteps(plan: Plan): readonly string[] {
   const lines: string[] = [];
   const section = (title: string, instances: readonly InstancePlan[]) => {
     if (instances.length > 0) lines.push(title, ...instances.flatMap(describeInstance));
@@ -23,10 +78,6 @@ export function describePlan(plan: Plan): readonly string[] {
         );
     }
   }
-  if (lines.length === 0) lines.push("Nothing to change.");
-  const unchanged = unchangedIn(plan);
-  if (unchanged > 0) lines.push(`${unchanged} instance${unchanged === 1 ? "" : "s"} unchanged.`);
-  lines.push(...plan.notes.map((note) => `Note: ${note}.`));
   return lines;
 }
 
@@ -73,7 +124,7 @@ const CONDITIONS: Readonly<Record<StepCondition, string>> = {
   new_agent_unusable: "only if the agent of the new VM cannot be used",
 };
 
-const nameOf = ({ desired, recorded }: InstancePlan): string => {
+const nameOf = ({ desired, recorded }: Pick<InstancePlan, "desired" | "recorded">): string => {
   const one = desired ?? recorded;
   return one === undefined ? "?" : display(one);
 };

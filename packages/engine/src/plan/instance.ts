@@ -10,7 +10,7 @@ import { refuseDisksElsewhere } from "./disks-elsewhere.ts";
 import { downtimeOf } from "./downtime.ts";
 import type { Holder, Ledger } from "./ips.ts";
 import { jobChanges } from "./job-changes.ts";
-import type { AgentReport, InstancePlan, PlanInput } from "./model.ts";
+import type { AgentReport, InstancePlan, JobsByInstance, PlanInput } from "./model.ts";
 import { namedDiskChanges, namedDiskGoal, namedDiskWork } from "./named-disks.ts";
 import type { PoolsByNetwork } from "./network-pools.ts";
 import type { Placed } from "./placement.ts";
@@ -28,6 +28,17 @@ export interface Planning {
   readonly report: Report;
 }
 
+/** An instance with its id, zone and addresses: all but its jobs. */
+export interface InstancePlacement {
+  readonly placed: Placed;
+  readonly instanceTemplate: InstanceTemplate;
+  readonly request: Request;
+  readonly known: Known | undefined;
+  /** Undefined: nothing is changed about the instance. */
+  readonly addressed: Addressed | undefined;
+  readonly desired: DesiredInstance;
+}
+
 export interface PlannedInstance {
   readonly desired: DesiredInstance;
   readonly early: InstancePlan | undefined;
@@ -35,16 +46,17 @@ export interface PlannedInstance {
   readonly late: InstancePlan | undefined;
 }
 
-export function planInstance(
+export function placeInstance(
   placed: Placed,
   instanceTemplate: InstanceTemplate,
   planning: Planning,
-): PlannedInstance {
+): InstancePlacement {
   const { input, report } = planning;
   const { recorded } = placed;
   const request = requestFor(placed, input.options.state);
   const parked = parkedAs(placed, instanceTemplate, request, planning);
-  if (parked !== undefined) return { desired: parked, early: undefined, late: undefined };
+  if (parked !== undefined)
+    return { placed, instanceTemplate, request, known: undefined, addressed: undefined, desired: parked };
 
   const vm = recorded && activeVm(recorded);
   const agent = vm && recorded ? input.agents.get(recorded.uuid) : undefined;
@@ -62,11 +74,23 @@ export function planInstance(
     planning.holder(placed),
     maySwap,
   );
-  const desired = desiredOf(placed, instanceTemplate, request, addressed, input);
+  const desired = desiredOf(placed, instanceTemplate, request, addressed);
+  if (request.state !== "detached") refuseDisksElsewhere(placed, desired, report);
+  return { placed, instanceTemplate, request, known, addressed, desired };
+}
+
+/** Returns the work that brings an instance to its place and jobs. Without jobs no change follows from them. */
+export function planInstance(
+  placement: InstancePlacement,
+  jobs: JobsByInstance | undefined,
+  input: PlanInput,
+): PlannedInstance {
+  const { placed, request, known, addressed } = placement;
+  const desired = { ...placement.desired, jobs: jobs?.get(placed.uuid) ?? null };
+  if (addressed === undefined) return { desired, early: undefined, late: undefined };
   if (request.state === "detached")
-    return { desired, early: undefined, late: detach(placed, desired, known, planning) };
-  refuseDisksElsewhere(placed, desired, report);
-  return converge(placed, instanceTemplate, desired, known, request, addressed, planning);
+    return { desired, early: undefined, late: detach(placed, desired, known, input) };
+  return converge({ ...placement, addressed, desired }, jobs !== undefined, input);
 }
 
 /** Nothing is changed about ignored and detached instances, and about errands that do not run: they are as they were. */
@@ -74,7 +98,7 @@ function parkedAs(
   placed: Placed,
   instanceTemplate: InstanceTemplate,
   request: Request,
-  { input, idleErrands }: Planning,
+  { idleErrands }: Planning,
 ): DesiredInstance | undefined {
   const { recorded, group } = placed;
   const detached =
@@ -82,7 +106,7 @@ function parkedAs(
   if (recorded?.ignore !== true && !detached && !idleErrands.has(group.name)) return undefined;
   const networks = recorded?.spec?.networks ?? (recorded && activeVm(recorded))?.networks ?? {};
   const kept: Request = { ...request, state: recorded?.state ?? "started" };
-  return desiredOf(placed, instanceTemplate, kept, { networks, ips: recorded?.ips ?? [] }, input);
+  return desiredOf(placed, instanceTemplate, kept, { networks, ips: recorded?.ips ?? [] });
 }
 
 const desiredOf = (
@@ -90,7 +114,6 @@ const desiredOf = (
   instanceTemplate: InstanceTemplate,
   { state }: Request,
   { networks, ips }: Pick<Addressed, "networks" | "ips">,
-  { jobs }: PlanInput,
 ): DesiredInstance => ({
   group: group.name,
   uuid,
@@ -111,7 +134,7 @@ const desiredOf = (
   namedDisks: instanceTemplate.namedDisks,
   networks,
   ips,
-  jobs: jobs?.get(uuid) ?? null,
+  jobs: null,
 });
 
 /** A disk of an unfinished change must go with the VM it is attached to: that VM is not left behind. */
@@ -143,7 +166,7 @@ function detach(
   placed: Placed,
   desired: DesiredInstance,
   known: Known | undefined,
-  { input }: Planning,
+  input: PlanInput,
 ): InstancePlan {
   const { recorded } = placed;
   const list = newStepList();
@@ -177,13 +200,18 @@ function detach(
 }
 
 function converge(
-  placed: Placed,
-  instanceTemplate: InstanceTemplate,
-  desired: DesiredInstance,
-  known: Known | undefined,
-  request: Request,
-  addressed: Addressed,
-  { input }: Planning,
+  {
+    placed,
+    instanceTemplate,
+    desired,
+    known,
+    request,
+    addressed,
+  }: Required<InstancePlacement> & {
+    readonly addressed: Addressed;
+  },
+  jobsKnown: boolean,
+  input: PlanInput,
 ): PlannedInstance {
   const { recorded } = placed;
   const unresponsive = known?.agent?.responsive === false;
@@ -219,7 +247,7 @@ function converge(
       : [
           ...inPlaceChanges(known, instanceTemplate, placed.group.name, disk),
           ...namedDiskChanges(named, known.vm),
-          ...(input.jobs === undefined ? [] : jobChanges(recorded?.spec?.jobs ?? null, desired.jobs)),
+          ...(jobsKnown ? jobChanges(recorded?.spec?.jobs ?? null, desired.jobs) : []),
           ...addressed.replace,
         ];
   const givenUp = givenUpVms(recorded, request, input);

@@ -35,13 +35,13 @@ export interface PlanInput {
     /** Env of all agents; a VM whose agent was never ready is recreated when it changes. Undefined: not known. */
     readonly agentEnv?: JsonObject | undefined;
   };
-  /** Jobs of each instance. Undefined while not known yet: no change follows from them then. */
-  readonly jobs?: ReadonlyMap<InstanceUuid, InstanceJobs> | undefined;
   /** Errand groups that are about to run: they get VMs as services do. Absent: none. */
   readonly runningErrands?: ReadonlySet<string> | undefined;
   /** No manifest was ever deployed. */
   readonly firstDeploy: boolean;
 }
+
+export type JobsByInstance = ReadonlyMap<InstanceUuid, InstanceJobs>;
 
 export interface PlanCpis {
   readonly names: readonly CpiName[];

@@ -101,7 +101,9 @@ describe("the steps of named disks", () => {
       enableCpiResizeDisk: false,
       enableCpiUpdateDisk: false,
     };
-    const lines = describePlan(next(having({ data: "d1" }), { ...web({ data: "d2" }), director })).join("\n");
+    const lines = describePlan(next(having({ data: "d1" }), { ...web({ data: "d2" }), director }), {
+      steps: true,
+    }).join("\n");
     expect(lines).toContain("why: disk 'data' 1024 MB -> 2048 MB");
     expect(lines).toContain("resize_named_disks [cpi resize_disk]: the CPI changes the disk itself");
     expect(lines).toContain(

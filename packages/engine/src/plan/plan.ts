@@ -1,4 +1,4 @@
-import { newReport, type Report } from "../documents/problems.ts";
+import { newReport, type PlanProblem, problemsError, type Report } from "../documents/problems.ts";
 import { parseBlock } from "../manifest/ip.ts";
 import type { DesiredInstance } from "../model/goal.ts";
 import { slug } from "../model/names.ts";
@@ -6,9 +6,16 @@ import { activeVm, type InstanceRecord, type StemcellRecord } from "../model/rec
 import { type Candidates, findCandidates } from "./candidates.ts";
 import { planDeletion } from "./deletion.ts";
 import { instanceTemplates } from "./desired.ts";
-import { type PlannedInstance, type Planning, planInstance, refuseUnresponsive } from "./instance.ts";
+import {
+  type InstancePlacement,
+  type PlannedInstance,
+  type Planning,
+  placeInstance,
+  planInstance,
+  refuseUnresponsive,
+} from "./instance.ts";
 import { type Holder, type Ledger, newLedger } from "./ips.ts";
-import type { GroupPlan, InstancePlan, Plan, PlanInput, Planned } from "./model.ts";
+import type { GroupPlan, InstancePlan, JobsByInstance, Plan, PlanInput, Planned } from "./model.ts";
 import { poolsOfNetworks } from "./network-pools.ts";
 import { atLeastOne, batchesOf, inOrder } from "./order.ts";
 import { type Placed, type PlacedGroup, placeGroups } from "./placement.ts";
@@ -16,8 +23,37 @@ import { claimStatics } from "./reservations.ts";
 import { checkStateChange, skipsDrain } from "./states.ts";
 import { stemcellsByAlias } from "./stemcells.ts";
 
-/** From what is wanted and what is recorded to what is to be done. Nothing is asked, nothing is changed. */
+/** First phase of a plan: the instances that stay, with ids, zones and addresses. What they run may depend on all of them. */
+export interface Placement {
+  readonly input: PlanInput;
+  /** All instances that stay, without jobs. */
+  readonly desired: readonly DesiredInstance[];
+  readonly idleErrands: Plan["idleErrands"];
+  readonly stemcells: Plan["stemcells"];
+  readonly groups: readonly InstancesOfGroup[];
+  readonly obsolete: readonly InstancePlan[];
+}
+
+interface InstancesOfGroup extends PlacedGroup {
+  readonly instances: readonly InstancePlacement[];
+  readonly deletions: readonly InstancePlan[];
+}
+
+/** Plans in both phases at once, for instances whose jobs do not matter. */
 export function plan(input: PlanInput): Planned {
+  const found = placeInstances(input);
+  return found.ok ? { ok: true, plan: planSteps(found.placement) } : found;
+}
+
+/** Plans in both phases at once. One error names all that prevents the deploy. */
+export function planOrThrow(input: PlanInput): Plan {
+  const found = plan(input);
+  if (!found.ok) throw problemsError("this cannot be deployed", found.problems);
+  return found.plan;
+}
+
+/** Decides which instances there are and where, and draws their ids. Nothing is asked, nothing is changed. */
+export function placeInstances(input: PlanInput): PlacementFound {
   const report = newReport();
   const poolsByNetwork = poolsOfNetworks(input.cloudConfig);
   const sets = stemcellsByAlias(input.manifest, input.stemcells, report);
@@ -35,33 +71,54 @@ export function plan(input: PlanInput): Planned {
 
   const planning: Planning = { input, poolsByNetwork, ledger, holder, idleErrands, report };
   const instanceTemplate = instanceTemplates(input, sets, report);
-  const planned = placed.map((group) => ({
+  const withInstances = placed.map((group) => ({
     ...group,
     instances: group.placed.flatMap((one) => {
       const common = instanceTemplate(one.group, one.az);
-      return common === undefined ? [] : [planInstance(one, common, planning)];
+      return common === undefined ? [] : [placeInstance(one, common, planning)];
     }),
   }));
   const orphanObsolete = input.manifest.update.vmStrategy === "create-swap-delete";
   const obsolete = candidates.obsolete.map((one) =>
     deletion(one, `instance group '${one.group}' is no longer in the manifest`, orphanObsolete, planning),
   );
-  const groups = planned.map((one) => ({ group: one.group, plan: groupPlan(one, planning) }));
+  const groups = withInstances.map((one) => ({ ...one, deletions: deletionsOf(one, planning) }));
   if (report.problems.length > 0) return { ok: false, problems: report.problems };
-  const all = planned.flatMap(({ instances }) => instances);
   return {
     ok: true,
-    plan: {
-      obsolete,
-      missingVms: all.flatMap(({ early }) => early ?? []),
-      groups: inOrder(groups),
-      desired: all.map(({ desired }) => desired),
+    placement: {
+      input,
+      desired: groups.flatMap(({ instances }) => instances.map(({ desired }) => desired)),
       idleErrands,
       stemcells: usedStemcells([...sets.values()].flatMap(({ records }) => records)),
-      notes: notesOf(planned, input),
+      groups,
+      obsolete,
     },
   };
 }
+
+/** Second phase: the steps that bring the instances to their places and to these jobs. */
+export function planSteps(placement: Placement, jobs?: JobsByInstance): Plan {
+  const { input, idleErrands, stemcells, obsolete } = placement;
+  const planned = placement.groups.map((group) => ({
+    ...group,
+    planned: group.instances.map((one) => planInstance(one, jobs, input)),
+  }));
+  const all = planned.flatMap((group) => group.planned);
+  return {
+    obsolete,
+    missingVms: all.flatMap(({ early }) => early ?? []),
+    groups: inOrder(planned.map((one) => ({ group: one.group, plan: groupPlan(one, input) }))),
+    desired: all.map(({ desired }) => desired),
+    idleErrands,
+    stemcells,
+    notes: notesOf(planned, input),
+  };
+}
+
+type PlacementFound =
+  | { readonly ok: true; readonly placement: Placement }
+  | { readonly ok: false; readonly problems: readonly PlanProblem[] };
 
 /** Returns the errand groups that neither run nor have a VM from an earlier run. As upstream, one VM makes all of a group. */
 const idleErrandsOf = (placed: readonly PlacedGroup[], { runningErrands }: PlanInput): Plan["idleErrands"] =>
@@ -110,19 +167,24 @@ function deletion(
   return planDeletion(recorded, { agent, orphanVm, skipDrain: skipsDrain(input, recorded.group), why });
 }
 
-function groupPlan(
-  { group, placed, surplus, instances }: PlacedGroup & { readonly instances: readonly PlannedInstance[] },
-  planning: Planning,
-): GroupPlan {
-  const { options, firstDeploy } = planning.input;
+function deletionsOf({ group, placed, surplus }: PlacedGroup, planning: Planning): readonly InstancePlan[] {
   const orphanVm = group.update.vmStrategy === "create-swap-delete";
   const why = `instance group '${group.name}' needs ${placed.length} instances`;
+  return surplus.map((one) => deletion(one, why, orphanVm, planning));
+}
+
+type PlannedGroup = InstancesOfGroup & { readonly planned: readonly PlannedInstance[] };
+
+function groupPlan(
+  { group, placed, deletions, planned }: PlannedGroup,
+  { options, firstDeploy }: PlanInput,
+): GroupPlan {
   return {
     group: group.name,
-    surplus: surplus.map((one) => deletion(one, why, orphanVm, planning)),
+    surplus: deletions,
     batches: batchesOf(
       group,
-      instances.flatMap(({ late }) => late ?? []),
+      planned.flatMap(({ late }) => late ?? []),
       placed.find(({ bootstrap }) => bootstrap)?.az,
       options,
       firstDeploy,
@@ -145,10 +207,7 @@ const usedStemcells = (rows: readonly StemcellRecord[]): Plan["stemcells"] => [
   ...new Map(rows.map((row) => [row.id, row])).values(),
 ];
 
-function notesOf(
-  groups: readonly (PlacedGroup & { readonly instances: readonly PlannedInstance[] })[],
-  input: PlanInput,
-): readonly string[] {
+function notesOf(groups: readonly PlannedGroup[], input: PlanInput): readonly string[] {
   const ignored = groups.flatMap(({ placed }) =>
     placed.flatMap(({ recorded }) => (recorded?.ignore ? [recorded] : [])),
   );
@@ -159,7 +218,7 @@ function notesOf(
     desired.state !== "started" && input.options.state === undefined;
   // An errand without a VM is as it should be.
   const services = groups.filter(({ group }) => group.lifecycle === "service");
-  for (const { desired } of services.flatMap(({ instances }) => instances))
+  for (const { desired } of services.flatMap(({ planned }) => planned))
     if (stays(desired)) notes.push(`instance '${slug(desired)}' stays ${desired.state}`);
   return notes;
 }

@@ -4,7 +4,6 @@ import type { Agents } from "../agents/agent.ts";
 import { type CallRecorder, callRecorder, tenths } from "../call-log/call-log.ts";
 import type { Clouds } from "../clouds/cloud.ts";
 import { recordingAgents } from "./recording-agents.ts";
-import { recordingClouds } from "./recording-clouds.ts";
 
 interface Clients {
   readonly clouds: Clouds;
@@ -26,7 +25,7 @@ export function recordCalls(
 ): RecordingClients {
   const record = callRecorder(clock, write);
   const recording = (by: CallRecorder, instance?: string): Clients => ({
-    clouds: recordingClouds(clients.clouds, by),
+    clouds: { ...clients.clouds, cloud: (name) => clients.clouds.cloud(name).recordedBy(by) },
     agents: recordingAgents(
       clients.agents,
       by,

@@ -13,6 +13,7 @@ import {
   readReleaseManifest,
 } from "@slipway/protocol/release/release-mf";
 import type { Json } from "@slipway/protocol/schema/json";
+import type { BlobId, Blobs } from "../blobs/blobs.ts";
 import { parseYaml } from "../documents/yaml.ts";
 import { fileDigest, readDigest } from "../stemcells/digest.ts";
 import { NotEnoughDisk } from "../stemcells/errors.ts";
@@ -134,15 +135,20 @@ async function verified(part: string, path: string, digest: string): Promise<boo
 }
 
 /** A job whose archive was kept since its upload; what became of the bytes meanwhile is noticed. */
-export async function unpackStoredJob(entry: ReleaseJob, path: string): Promise<UnpackedJob> {
+export async function unpackStoredJob(
+  entry: ReleaseJob & { readonly blobId: BlobId },
+  blobs: Pick<Blobs, "withFile">,
+): Promise<UnpackedJob> {
   const { name: job } = entry;
-  if ((await ifThere(stat(path))) === undefined)
-    throw StoredJobDamaged({ job, why: "it is not there any more" });
-  const { algorithm, hex } = readDigest(entry.digest, `job '${job}'`);
-  const actual = await fileDigest(path, algorithm);
-  if (actual !== hex)
-    throw StoredJobDamaged({ job, why: `its digest is ${algorithm}:${actual}, not ${algorithm}:${hex}` });
-  return await unpackJob(entry, path);
+  const unpacked = await blobs.withFile(entry.blobId, async (path) => {
+    const { algorithm, hex } = readDigest(entry.digest, `job '${job}'`);
+    const actual = await fileDigest(path, algorithm);
+    if (actual !== hex)
+      throw StoredJobDamaged({ job, why: `its digest is ${algorithm}:${actual}, not ${algorithm}:${hex}` });
+    return await unpackJob(entry, path);
+  });
+  if (unpacked === undefined) throw StoredJobDamaged({ job, why: "it is not there any more" });
+  return unpacked;
 }
 
 /** Reads and checks the archive of one job. */

@@ -17,12 +17,15 @@ export interface PackedRelease {
   readonly stemcell: { readonly os: string; readonly version: string };
 }
 
-/** Returns the entries of a compiled release, in upstream's order. */
-export function compiledArchive(packed: PackedRelease, pathOf: (id: BlobId) => string): readonly TarInput[] {
+/** Returns the entries of a compiled release, in upstream's order. `open` opens the content of a blob. */
+export function compiledArchive(
+  packed: PackedRelease,
+  open: (id: BlobId) => ReturnType<Extract<TarInput, { readonly type: "stream" }>["open"]>,
+): readonly TarInput[] {
   const { jobs, packages } = packed;
   const directory = (name: string): TarInput => ({ type: "directory", name: `./${name}`, mode: 0o755 });
   const archive = (folder: string, name: string, id: BlobId): TarInput => ({
-    ...{ type: "file", name: `./${folder}/${name}.tgz`, mode: 0o644, path: pathOf(id) },
+    ...{ type: "stream", name: `./${folder}/${name}.tgz`, mode: 0o644, open: () => open(id) },
   });
   return [
     { type: "text", name: "./release.MF", mode: 0o644, text: manifestOf(packed) },

@@ -23,7 +23,7 @@ export const BadJobArchive = defineError<{ job: string; why: string }>({
   kind: "operator",
   number: 80000,
   message: (p) => `the archive of job '${p.job}' cannot be used: ${p.why}`,
-  next: "Mend the job in the release's source, and make the release again.",
+  next: "Correct the job in the release's source, and make the release again.",
 });
 
 export const JobManifestMissing = defineError<{ job: string }>({

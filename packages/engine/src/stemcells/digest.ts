@@ -44,17 +44,32 @@ export function readDigest(text: string, what = "stemcell"): Digest {
   return { algorithm, hex };
 }
 
-/** In hex. */
-export async function fileDigest(file: string, algorithm: Algorithm): Promise<string> {
+/** Digest of a file, in hex. */
+export const fileDigest = (file: string, algorithm: Algorithm): Promise<string> =>
+  contentDigest(createReadStream(file, { highWaterMark: 1 << 18 }), algorithm);
+
+/** Digest of a content, in hex. */
+export async function contentDigest(
+  content: AsyncIterable<Uint8Array>,
+  algorithm: Algorithm,
+): Promise<string> {
   const hash = createHash(algorithm);
-  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 18 })) hash.update(chunk as Buffer);
+  for await (const chunk of content) hash.update(chunk);
   return hash.digest("hex");
 }
 
 /** Throws error 50007 when the file is not what the digest says. */
-export async function verifyDigest(file: string, digests: string, what = "stemcell"): Promise<void> {
+export const verifyDigest = (file: string, digests: string, what = "stemcell"): Promise<void> =>
+  verifyContent(() => createReadStream(file, { highWaterMark: 1 << 18 }), digests, what);
+
+/** Throws error 50007 when the content is not what the digest says. It is opened if the digest can be one. */
+export async function verifyContent(
+  open: () => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>,
+  digests: string,
+  what: string,
+): Promise<void> {
   const expected = readDigest(digests, what);
-  const actual = await fileDigest(file, expected.algorithm);
+  const actual = await contentDigest(await open(), expected.algorithm);
   if (actual === expected.hex) return;
   const written = (hex: string) => (expected.algorithm === "sha1" ? hex : `${expected.algorithm}:${hex}`);
   throw DigestMismatch({ what, expected: written(expected.hex), actual: written(actual) });

@@ -4,11 +4,11 @@ import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { AgentAddress } from "../agents/agent.ts";
 import { activeVm, namedDisks, type VmRecord } from "../model/records.ts";
+import { tellByDrafts } from "./agent-disks.ts";
 import { addressOf, type CallIntent, callAbout, optionsOf, settingsOfAgent } from "./calls.ts";
 import { agentOf, cloudOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
 import { diskMetadata } from "./metadata.ts";
-import { tellByDrafts } from "./mount_disk.ts";
 import { readyAgent } from "./ready-agent.ts";
 import { answers, freedDisks, linkedDisks, wantedNamed } from "./select.ts";
 

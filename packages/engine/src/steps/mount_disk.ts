@@ -1,11 +1,10 @@
 import type { DiskCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
-import type { Disks } from "@slipway/protocol/settings/disks";
-import type { AgentAddress, AskOptions, HasDisks, TakesSettings } from "../agents/agent.ts";
+import type { AgentAddress } from "../agents/agent.ts";
 import { activeDisk, activeVm, type DiskRecord, type VmRecord } from "../model/records.ts";
-import { addressOf, type CallIntent, callAbout, optionsOf, settingsOfAgent } from "./calls.ts";
-import { agentOf, cloudOf, type FlowContext } from "./context.ts";
+import { type DiskOfVm, mountedDisk, mountIfLost, tellDisk } from "./agent-disks.ts";
+import { addressOf, type CallIntent, callAbout, optionsOf } from "./calls.ts";
+import { agentOf, cloudOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
 import { diskMetadata } from "./metadata.ts";
 import { readyAgent } from "./ready-agent.ts";
@@ -13,18 +12,22 @@ import { linkedDisks, newDisk } from "./select.ts";
 import type { Step, StepSubject, StepWords } from "./step.ts";
 import { diskOf, newDiskOf } from "./words.ts";
 
-interface Mount extends CallIntent {
+interface Mount extends Omit<CallIntent, "channel" | "disks">, DiskOfVm {
   readonly vm: VmRecord;
   readonly agent: AgentAddress;
-  readonly disk: DiskCid;
-  readonly hint: DiskHintWire | null;
-  /** All disks of the VM with their hints, for agents of a draft. */
-  readonly disks: Disks;
   readonly metadata: JsonObject;
-  readonly linked: ReturnType<typeof linkedDisks>;
+  /** Other disks of the VM that a lost answer may have left mounted. */
+  readonly leftovers: readonly DiskCid[];
+  /** The disk that this one is to replace, which has to be mounted before it. */
+  readonly before: DiskOfVm | undefined;
 }
 
-/** The agent learns where the disk is, then mounts it. All of it may be repeated. */
+/**
+ * The agent learns where the disk is, then mounts it. All of it may be repeated.
+ *
+ * An agent mounts a second disk as the target of a migration. A disk of an earlier change whose mount was not answered must
+ * not be in the first place then: jobs would run without their disk.
+ */
 const mount = (
   name: string,
   words: Omit<StepWords, "calls">,
@@ -49,44 +52,32 @@ const mount = (
         hint: disk.hint,
         metadata: diskMetadata(subject, context),
         linked: linkedDisks(subject.instance, vm),
+        leftovers: subject.instance.disks
+          .filter(({ name, active, attachedTo }) => name === undefined && !active && attachedTo === vm.cid)
+          .map(({ cid }) => cid)
+          .filter((cid) => cid !== disk.cid),
+        before: mountedDisk(subject.instance),
       };
     },
     run: async (intent, context) => {
       const agent = agentOf(context, intent.agent);
       const ask = { signal: context.signal };
-      let hint: DiskHintWire | undefined;
       await readyAgent(intent.vm, context);
-      if (intent.hint !== null) {
-        const known = await agent.addPersistentDisk(intent.disk, intent.hint, ask);
-        // An agent that reads the registry finds the hint there.
-        if (!known && intent.channel !== "registry")
-          hint = await tellByDrafts(agent, intent, intent.hint, ask, context.settings);
-      }
+      const hint = await tellDisk(agent, intent, ask, context.settings);
       await cloudOf(context, intent.cpi).setDiskMetadata(
         intent.disk,
         intent.metadata,
         optionsOf(intent, context),
       );
+      if (intent.leftovers.length > 0) {
+        const mounted = await agent.listDisk(ask);
+        for (const cid of intent.leftovers) if (mounted.includes(cid)) await agent.unmountDisk(cid, ask);
+      }
+      if (intent.before !== undefined) await mountIfLost(agent, intent.before, [intent.disk], ask, context);
       await agent.mountDisk(intent.disk, { ...ask, hint });
     },
     record: ({ disk }, _, writes) => writes.updateDisk(disk, { mounted: true }),
   });
-
-/**
- * Agents of before add_persistent_disk take the hint with mount_disk. Those of the first design keep it under
- * update_persistent_disk, those of draft B as part of their settings.
- */
-export async function tellByDrafts(
-  agent: HasDisks & TakesSettings,
-  { disk, disks, linked }: Pick<Mount, "disk" | "disks" | "linked">,
-  hint: DiskHintWire,
-  ask: AskOptions,
-  settings: FlowContext["settings"],
-): Promise<DiskHintWire> {
-  if (!(await agent.updatePersistentDisk(disk, hint, ask)))
-    await agent.updateSettings({ ...settingsOfAgent(linked, settings), disks }, ask);
-  return hint;
-}
 
 export const mountDisk = mount(
   "mount_disk",

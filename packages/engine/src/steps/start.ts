@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import type { AgentAddress } from "../agents/agent.ts";
 import { display } from "../model/names.ts";
 import { activeVm } from "../model/records.ts";
+import { type DiskOfVm, mountedDisk, mountIfLost } from "./agent-disks.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
@@ -12,6 +13,7 @@ interface Start {
   readonly agent: AgentAddress;
   readonly instance: string;
   readonly watchMs: readonly [low: number, high: number] | null;
+  readonly disk: DiskOfVm | undefined;
 }
 
 /** pre-start, start, watch, post-start. */
@@ -23,11 +25,13 @@ export const start = rerunStep<Start>({
   line: (instance) => `Waiting for instance '${nameOf(instance)}' to be running`,
   intent: ({ instance, watchMs }) => {
     const vm = activeVm(instance);
-    return vm && { agent: addressOf(vm), instance: display(instance), watchMs };
+    return vm && { agent: addressOf(vm), instance: display(instance), watchMs, disk: mountedDisk(instance) };
   },
   run: async (intent, context) => {
     const agent = agentOf(context, intent.agent);
     const ask = { signal: context.signal };
+    // Jobs never run without their disk.
+    if (intent.disk !== undefined) await mountIfLost(agent, intent.disk, [], ask, context);
     await agent.runScript("pre-start", {}, ask);
     await agent.start(ask);
     if (intent.watchMs === null) return;

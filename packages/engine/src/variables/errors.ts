@@ -24,7 +24,7 @@ export const VariablesUnresolved = defineError<{ problems: readonly string[]; nu
   kind: "operator",
   number: (p) => p.number,
   message: (p) => p.problems.map((one) => `- ${one}`).join("\n"),
-  next: "Define each under `variables` of the manifest, or set it in the config server, and run the command again. Nothing was changed.",
+  next: "Define each under `variables` of the manifest, or set it with `slipway variable set NAME` (with `credhub set` where a config server is configured), and run the command again. Nothing was changed.",
 });
 
 export const BadVariables = defineError<{ why: string }>({
@@ -58,5 +58,5 @@ export const VariableMissing = defineError<{ name: string; id?: string | undefin
   number: 540002,
   message: (p) =>
     `Failed to find variable '${p.name}'${p.id === undefined ? "" : ` with id '${p.id}'`} from config server: HTTP Code '404', Error: '${p.why}'`,
-  next: "Define it under `variables` of the manifest, or set it in the config server, and deploy again.",
+  next: "Define it under `variables` of the manifest, or set it with `slipway variable set NAME` (with `credhub set` where a config server is configured), and deploy again.",
 });

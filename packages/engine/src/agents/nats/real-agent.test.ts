@@ -3,8 +3,8 @@ import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
-import { Machine } from "@slipway/testkit/agent-machine";
-import { natsServerAvailable, TestNatsServer, type Users } from "@slipway/testkit/nats-server";
+import { AgentMachine } from "@slipway/testkit/agent-machine";
+import { type NatsUsers, natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -23,7 +23,7 @@ sampleTests(1 / 3);
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const bundle = agentBundle();
 
-const usersWith = (agentId: AgentId, lasting: boolean): Users =>
+const usersWith = (agentId: AgentId, lasting: boolean): NatsUsers =>
   Object.fromEntries(
     natsUsers([{ agentId, lasting }]).map(({ user, permissions }) => [
       user.replace(/^.*CN=/, ""),
@@ -73,7 +73,7 @@ async function introduced(lastingFromBirth = false) {
     transport: "nats",
   });
   onTestFinished(() => agents.close());
-  const machine = await Machine.open({ bundle: bundle() });
+  const machine = await AgentMachine.open({ bundle: bundle() });
   onTestFinished(() => machine.close());
   const { envBosh, certificateUntil } = await agents.introduce({ agentId, ips: [] });
   await machine.offer(

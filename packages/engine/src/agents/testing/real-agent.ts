@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
 import type { Networks } from "@slipway/protocol/settings/networks";
-import { Machine } from "@slipway/testkit/agent-machine";
+import { AgentMachine } from "@slipway/testkit/agent-machine";
 import type { AgentProcess } from "@slipway/testkit/agent-process";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { onTestFinished } from "vitest";
@@ -24,7 +24,7 @@ export async function testAuthority(): Promise<Authority> {
 }
 
 export interface Introduced {
-  readonly machine: Machine;
+  readonly machine: AgentMachine;
   readonly agentId: AgentId;
   readonly authority: Authority;
   readonly agents: ReturnType<typeof makeAgents>;
@@ -39,7 +39,7 @@ export async function introduced(
   bundle: string,
   more: { readonly authority?: Authority; readonly clock?: Clock } = {},
 ): Promise<Introduced> {
-  const machine = await Machine.open({ bundle });
+  const machine = await AgentMachine.open({ bundle });
   onTestFinished(() => machine.close());
   const authority = more.authority ?? (await testAuthority());
   const warnings: string[] = [];

@@ -40,6 +40,8 @@ type Library = Awaited<ReturnType<typeof x509>>;
 interface Signer {
   readonly certificate: InstanceType<Library["X509Certificate"]>;
   readonly key: KeyObject;
+  /** PEM of a further authority to trust, while one replaces the other. */
+  readonly transitional: string;
 }
 
 export const certificate: Generator = async (given, around) => {
@@ -76,7 +78,7 @@ export const certificate: Generator = async (given, around) => {
     ],
   });
   return {
-    ca: pem(signer?.certificate ?? made),
+    ca: pem(signer?.certificate ?? made) + (signer?.transitional ?? ""),
     certificate: pem(made),
     private_key: privatePem(keys.privateKey),
   };
@@ -135,7 +137,12 @@ function findSigner(name: string, lib: Library, around: Around): Signer {
   if (!read.ca) throw bad("its certificate is not that of an authority (is_ca: true)");
   if (signing.asymmetricKeyType !== "rsa") throw bad("its private key must be an RSA key");
   if (!read.checkPrivateKey(signing)) throw bad("its private key does not belong to its certificate");
-  return { certificate: new lib.X509Certificate(read.raw), key: signing };
+  const transitional = own(value, "transitional_ca");
+  return {
+    certificate: new lib.X509Certificate(read.raw),
+    key: signing,
+    transitional: typeof transitional === "string" ? transitional : "",
+  };
 }
 
 const pem = (one: InstanceType<Library["X509Certificate"]>): string => `${one.toString("pem").trim()}\n`;
