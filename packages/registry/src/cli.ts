@@ -7,7 +7,7 @@ import { BadUsage, BadUsers, ConfigInvalid, ConfigUnreadable } from "./errors.ts
 import { DEFAULT_HOST, type RegistryOptions, startRegistry } from "./server.ts";
 import { VERSION } from "./version.ts";
 
-export interface Io {
+export interface ProgramIo {
   readonly out: { write(text: string): unknown };
   readonly err: { write(text: string): unknown };
   /** Aborted when the program is asked to end. */
@@ -38,7 +38,7 @@ host, port, additional_users and tls may be left out.
 `;
 
 /** Runs the program; resolves to its exit code: 0 ended as asked, 1 failed, 2 called or configured wrongly. */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
+export async function run(argv: readonly string[], io: ProgramIo): Promise<number> {
   try {
     const flags = flagsOf(argv);
     if (flags.help) io.out.write(HELP);
@@ -74,7 +74,7 @@ function flagsOf(argv: readonly string[]): Flags {
   }
 }
 
-async function serve(options: RegistryOptions, io: Io): Promise<void> {
+async function serve(options: RegistryOptions, io: ProgramIo): Promise<void> {
   const registry = await startRegistry({
     ...options,
     onError: (error) => io.err.write(`${errorText(error)}\n`),

@@ -18,7 +18,7 @@ export interface RegistryClientOptions {
 }
 
 /** An endpoint taken apart. */
-export interface Target {
+export interface RegistryEndpoint {
   /** Without credentials, so that messages may say it. */
   readonly origin: string;
   readonly basePath: string;

@@ -1,6 +1,6 @@
 import { basicAuth } from "@slipway/kernel/http/client";
 import { trimEnd } from "@slipway/kernel/text";
-import type { RegistryClientOptions, Target } from "./client-options.ts";
+import type { RegistryClientOptions, RegistryEndpoint } from "./client-options.ts";
 import { BadEndpoint } from "./errors.ts";
 
 /**
@@ -18,7 +18,7 @@ export interface RegistryClient {
 
 export function registryClient(options: RegistryClientOptions): RegistryClient {
   const target = targetOf(options);
-  const talk = async () => await import("./client-talk.ts");
+  const talk = async () => await import("./client-requests.ts");
   return {
     put: async (id, settings) => (await talk()).put(target, options, id, settings),
     get: async (id) => (await talk()).get(target, options, id),
@@ -26,7 +26,7 @@ export function registryClient(options: RegistryClientOptions): RegistryClient {
   };
 }
 
-function targetOf(options: RegistryClientOptions): Target {
+function targetOf(options: RegistryClientOptions): RegistryEndpoint {
   const url = urlOf(options.endpoint);
   const username = options.username ?? decoded(url.username);
   const password = options.password ?? decoded(url.password);

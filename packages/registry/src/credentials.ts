@@ -6,10 +6,10 @@ export interface User {
   readonly password: string;
 }
 
-export type Verdict = "valid" | "wrong" | "missing";
+export type CredentialVerdict = "valid" | "wrong" | "missing";
 
 /** Judges an Authorization header. Every user is compared every time, so that time does not tell who came close. */
-export function credentialCheck(users: readonly User[]): (header: string | undefined) => Verdict {
+export function credentialCheck(users: readonly User[]): (header: string | undefined) => CredentialVerdict {
   if (users.length === 0) throw BadUsers({ why: "there are none" });
   const known = users.map(({ username, password }) => {
     if (username === "") throw BadUsers({ why: "a name is empty" });

@@ -1,7 +1,7 @@
 import { fractionsOf, rounds } from "@slipway/testkit/sample";
 import { beforeAll, expect, test } from "vitest";
 import { PASSWORD, put, settingsOf, tempDir } from "./testing/harness.ts";
-import { bundleProgram, type Program, startProgram, writeConfig } from "./testing/program.ts";
+import { bundleProgram, type RegistryProgram, startProgram, writeConfig } from "./testing/program.ts";
 
 let script = "";
 beforeAll(async () => {
@@ -24,7 +24,11 @@ async function verify(url: string, expected: Expected): Promise<void> {
 }
 
 /** Writes from several connections; kills the program while others' puts are under way; ends when all have failed. */
-async function writeUntilKilled({ url, child }: Program, round: number, expected: Expected): Promise<void> {
+async function writeUntilKilled(
+  { url, child }: RegistryProgram,
+  round: number,
+  expected: Expected,
+): Promise<void> {
   let number = 0;
   let left = 1 + Math.floor(next() * 80);
   const writer = async (name: string) => {

@@ -5,11 +5,11 @@ import { type Clock, systemClock } from "@slipway/kernel/clock";
 import { Connections, closeServer, connectionLimits, listen } from "@slipway/kernel/http-server";
 import { REGISTRY_PORT, REGISTRY_REALM } from "@slipway/protocol/registry/documents";
 import { type AddressCheck, loopbackOnly } from "./address-check.ts";
-import { answer, type RequestContext } from "./answer.ts";
-import { readBody } from "./body.ts";
+import { answer, type RegistryContext } from "./answer-request.ts";
 import { credentialCheck, type User } from "./credentials.ts";
 import { BadCertificate, CannotListen, RequestFailed } from "./errors.ts";
-import type { Reply } from "./routing.ts";
+import { readBody } from "./read-body.ts";
+import type { RegistryReply } from "./routing.ts";
 import { RegistryStore } from "./store/store.ts";
 
 export interface RegistryEvent {
@@ -20,7 +20,7 @@ export interface RegistryEvent {
 }
 
 /** How long a client may take. A slow one loses its connection, not the registry. */
-export interface Patience {
+export interface ServerTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
   /** How long `close` waits for requests under way. */
@@ -42,7 +42,7 @@ export interface RegistryOptions {
   readonly onRequest?: (event: RegistryEvent) => void;
   /** Called with the error of each request that got a 500. */
   readonly onError?: (error: unknown) => void;
-  readonly patience?: Partial<Patience>;
+  readonly patience?: Partial<ServerTimeouts>;
   readonly clock?: Clock;
 }
 
@@ -59,7 +59,7 @@ export interface Registry {
 export const DEFAULT_HOST = "127.0.0.1";
 const BODY_LIMIT = 16 << 20;
 const MOST_CONNECTIONS = 512;
-const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, closeMs: 10_000 };
+const PATIENCE: ServerTimeouts = { headersMs: 15_000, requestMs: 60_000, closeMs: 10_000 };
 
 export async function startRegistry(options: RegistryOptions): Promise<Registry> {
   const credentials = credentialCheck(options.users);
@@ -67,7 +67,7 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
   const patience = { ...PATIENCE, ...options.patience };
   const server = makeServer(options.tls, patience);
   const store = await RegistryStore.open({ dir: options.dir, clock });
-  const context: RequestContext = {
+  const context: RegistryContext = {
     entries: store,
     credentials,
     addressCheck: options.addressCheck ?? loopbackOnly,
@@ -97,7 +97,7 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
   };
 }
 
-function makeServer(tls: RegistryOptions["tls"], patience: Patience): Server {
+function makeServer(tls: RegistryOptions["tls"], patience: ServerTimeouts): Server {
   const limits = {
     maxHeaderSize: 16 << 10,
     headersTimeout: patience.headersMs,
@@ -121,7 +121,7 @@ function makeTlsServer(tls: { cert: string; key: string }, limits: object, hands
 
 function serve(
   server: Server,
-  context: RequestContext,
+  context: RegistryContext,
   bodyLimit: number,
   onRequest: (event: RegistryEvent) => void,
 ): void {
@@ -164,7 +164,7 @@ function serve(
   server.on("checkContinue", start(true));
 }
 
-function writeHead(response: ServerResponse, reply: Reply, keepAlive: boolean): void {
+function writeHead(response: ServerResponse, reply: RegistryReply, keepAlive: boolean): void {
   if (reply.challenge) response.setHeader("WWW-Authenticate", `Basic realm="${REGISTRY_REALM}"`);
   if (!keepAlive) response.setHeader("Connection", "close");
   response.writeHead(reply.status, {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { steadyOutput } from "@slipway/kernel/steady-output";
+import { resilientOutput } from "@slipway/kernel/resilient-output";
 import { run } from "../cli.ts";
 
 const stop = new AbortController();
@@ -7,7 +7,7 @@ const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
 // A registry goes on when nobody reads its output, and when the output has no space.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
-const io = { out: steadyOutput(process.stdout), err: steadyOutput(process.stderr), stop: stop.signal };
+const io = { out: resilientOutput(process.stdout), err: resilientOutput(process.stderr), stop: stop.signal };
 void run(process.argv.slice(2), io).then((code) => {
   process.exitCode = code;
 });

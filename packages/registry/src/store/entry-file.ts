@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** Entry of one id, in a file of its own: a checksum, a space, and JSON. */
-export interface Entry {
+export interface StoredEntry {
   readonly id: string;
   readonly settings: string;
 }
@@ -15,16 +15,16 @@ export const ENTRY_FILE = /^[0-9a-f]{64}\.entry$/;
 /** Matches files that a crash left half written. */
 export const LEFTOVER = /^\.[0-9a-f]{64}\.entry\.[0-9a-f]+\.tmp$/;
 
-export function entryText({ id, settings }: Entry): string {
+export function entryText({ id, settings }: StoredEntry): string {
   const json = JSON.stringify({ id, settings });
   return `${digest(json).slice(0, CHECKSUM)} ${json}\n`;
 }
 
 /** Returns the entry of a file, or the reason why it cannot be read. */
-export function readEntry(name: string, bytes: Buffer): Entry | string {
+export function readEntry(name: string, bytes: Buffer): StoredEntry | string {
   const value = checked(bytes.subarray(0, -1));
   if (typeof value === "string") return value;
-  const { id, settings } = (value.json ?? {}) as Partial<Record<keyof Entry, unknown>>;
+  const { id, settings } = (value.json ?? {}) as Partial<Record<keyof StoredEntry, unknown>>;
   if (typeof id !== "string" || typeof settings !== "string") return "it is not an entry";
   return fileOf(id) === name ? { id, settings } : "it has the name of another entry";
 }

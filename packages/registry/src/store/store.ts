@@ -5,15 +5,15 @@ import { syncDirectory, writeFileAtomic } from "@slipway/kernel/atomic-file";
 import type { Clock } from "@slipway/kernel/clock";
 import { SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { ifThere } from "@slipway/kernel/files";
-import { acquireLock, type Lock, LockTimeout } from "@slipway/kernel/lock-file";
+import { acquireLock, type LockFile, LockTimeout } from "@slipway/kernel/lock-file";
 import { DamagedState, DirectoryInUse, RegistryStopping, StateUnusable, WriteFailed } from "../errors.ts";
 import { ENTRY_FILE, entryText, fileOf, LEFTOVER, readEntry } from "./entry-file.ts";
-import { readOldLog } from "./old-log.ts";
+import { readOldLog } from "./legacy-log.ts";
 
 const OLD_LOG = "registry.log";
 const LOCK_WAIT_MS = 500;
 
-export interface StoreOptions {
+export interface RegistryStoreOptions {
   readonly dir: string;
   readonly clock: Clock;
 }
@@ -24,7 +24,7 @@ export interface StoreOptions {
  */
 export class RegistryStore {
   readonly #dir: string;
-  readonly #lock: Lock;
+  readonly #lock: LockFile;
   readonly #entries: Map<string, string>;
   /** The last change of each id that is being changed: one comes after the other. */
   readonly #turns = new Map<string, Promise<void>>();
@@ -32,13 +32,13 @@ export class RegistryStore {
   readonly #doubtful = new Set<string>();
   #closed = false;
 
-  private constructor(dir: string, lock: Lock, entries: Map<string, string>) {
+  private constructor(dir: string, lock: LockFile, entries: Map<string, string>) {
     this.#dir = dir;
     this.#lock = lock;
     this.#entries = entries;
   }
 
-  static async open(options: StoreOptions): Promise<RegistryStore> {
+  static async open(options: RegistryStoreOptions): Promise<RegistryStore> {
     const dir = resolve(options.dir);
     const lock = await lockDirectory(dir, options.clock);
     try {
@@ -146,7 +146,7 @@ async function takeOverLog(dir: string): Promise<void> {
   await syncDirectory(dir);
 }
 
-async function lockDirectory(dir: string, clock: Clock): Promise<Lock> {
+async function lockDirectory(dir: string, clock: Clock): Promise<LockFile> {
   try {
     await syncCreated(dir, await makeDirectory(dir));
     return await acquireLock(join(dir, "registry.lock"), { clock, waitMs: LOCK_WAIT_MS });

@@ -13,7 +13,7 @@ export const bundleOf = (source: string): Promise<string> =>
 
 export const bundleProgram = (): Promise<string> => bundleOf("../bin/slipway-registry.ts");
 
-export interface Program {
+export interface RegistryProgram {
   readonly child: ChildProcess;
   readonly url: string;
   readonly output: () => string;
@@ -31,7 +31,11 @@ export async function writeConfig(dir: string, http: object = {}): Promise<strin
 }
 
 /** Starts the bundled program and waits for its listening line. `limitKiB` bounds the size of files it may write. */
-export async function startProgram(script: string, config: string, limitKiB?: number): Promise<Program> {
+export async function startProgram(
+  script: string,
+  config: string,
+  limitKiB?: number,
+): Promise<RegistryProgram> {
   const node = [process.execPath, script, "--config", config] as const;
   const child =
     limitKiB === undefined

@@ -1,41 +1,41 @@
 import { type AddressCheck, shortAddress } from "./address-check.ts";
-import type { Body } from "./body.ts";
-import type { Verdict } from "./credentials.ts";
+import type { CredentialVerdict } from "./credentials.ts";
 import { AddressCheckFailed } from "./errors.ts";
+import type { RequestBody } from "./read-body.ts";
 import * as replies from "./routing.ts";
-import { type Reply, type Route, route } from "./routing.ts";
+import { type RegistryReply, type RegistryRoute, route } from "./routing.ts";
 
 /** A request, reduced to what the answer depends on. */
-export interface Question {
+export interface RegistryRequest {
   readonly method: string;
   readonly target: string;
   readonly authorization: string | undefined;
   readonly peer: string | undefined;
   /** Called only once it is clear that the sender may write. */
-  readonly body: () => Promise<Body>;
+  readonly body: () => Promise<RequestBody>;
 }
 
-export interface Entries {
+export interface RegistryEntries {
   get(id: string): string | undefined;
   /** Resolves when the change is on disk. */
   put(id: string, settings: string): Promise<void>;
   delete(id: string): Promise<void>;
 }
 
-export interface RequestContext {
-  readonly entries: Entries;
-  readonly credentials: (header: string | undefined) => Verdict;
+export interface RegistryContext {
+  readonly entries: RegistryEntries;
+  readonly credentials: (header: string | undefined) => CredentialVerdict;
   readonly addressCheck: AddressCheck;
   readonly onError: (error: unknown) => void;
 }
 
-export interface Answer {
+export interface RegistryAnswer {
   readonly id: string | undefined;
   /** Missing when the client is gone. */
-  readonly reply: Reply | undefined;
+  readonly reply: RegistryReply | undefined;
 }
 
-export async function answer(question: Question, context: RequestContext): Promise<Answer> {
+export async function answer(question: RegistryRequest, context: RegistryContext): Promise<RegistryAnswer> {
   const way = route(question.method, question.target);
   if (way.kind === "nowhere") return { id: undefined, reply: replies.NOT_FOUND };
   try {
@@ -46,9 +46,13 @@ export async function answer(question: Question, context: RequestContext): Promi
   }
 }
 
-type Way = Exclude<Route, { kind: "nowhere" }>;
+type Way = Exclude<RegistryRoute, { kind: "nowhere" }>;
 
-async function replyTo(way: Way, question: Question, context: RequestContext): Promise<Reply | undefined> {
+async function replyTo(
+  way: Way,
+  question: RegistryRequest,
+  context: RegistryContext,
+): Promise<RegistryReply | undefined> {
   const verdict = context.credentials(question.authorization);
   if (way.kind === "read") return await read(way.id, verdict, question.peer, context);
   if (verdict !== "valid") return replies.DENIED;
@@ -59,10 +63,10 @@ async function replyTo(way: Way, question: Question, context: RequestContext): P
 
 async function read(
   id: string,
-  verdict: Verdict,
+  verdict: CredentialVerdict,
   peer: string | undefined,
-  context: RequestContext,
-): Promise<Reply> {
+  context: RegistryContext,
+): Promise<RegistryReply> {
   if (verdict === "wrong") return replies.DENIED;
   // Checked before the entry is looked up: a stranger does not learn which ids exist.
   if (verdict === "missing" && !(await mayRead(id, peer, context.addressCheck))) return replies.FAILED;
@@ -80,7 +84,11 @@ async function mayRead(id: string, peer: string | undefined, check: AddressCheck
   }
 }
 
-async function write(id: string, body: Body, entries: Entries): Promise<Reply | undefined> {
+async function write(
+  id: string,
+  body: RequestBody,
+  entries: RegistryEntries,
+): Promise<RegistryReply | undefined> {
   switch (body.kind) {
     case "gone":
       return undefined;

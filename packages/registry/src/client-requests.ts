@@ -5,7 +5,7 @@ import { HttpTrouble, requestOnce } from "@slipway/kernel/http/client";
 import { systemRandom } from "@slipway/kernel/random";
 import { registrySettingsReply, settingsPath } from "@slipway/protocol/registry/documents";
 import { check } from "@slipway/protocol/schema/check";
-import type { RegistryClientOptions, Target } from "./client-options.ts";
+import type { RegistryClientOptions, RegistryEndpoint } from "./client-options.ts";
 import {
   CannotSend,
   RegistryDenied,
@@ -36,7 +36,7 @@ interface Request {
 const success = (status: number) => status >= 200 && status < 300;
 
 export async function put(
-  target: Target,
+  target: RegistryEndpoint,
   options: RegistryClientOptions,
   id: string,
   body: string,
@@ -49,7 +49,7 @@ export async function put(
 }
 
 export async function get(
-  target: Target,
+  target: RegistryEndpoint,
   options: RegistryClientOptions,
   id: string,
 ): Promise<string | undefined> {
@@ -62,19 +62,27 @@ export async function get(
   return reply.value.settings;
 }
 
-export async function remove(target: Target, options: RegistryClientOptions, id: string): Promise<void> {
+export async function remove(
+  target: RegistryEndpoint,
+  options: RegistryClientOptions,
+  id: string,
+): Promise<void> {
   const what = whatText("delete", id, target);
   const accepted = (status: number) => success(status) || status === 404;
   await ask(target, options, { method: "DELETE", id, what, accepted });
 }
 
-const whatText = (verb: string, id: string, target: Target) =>
+const whatText = (verb: string, id: string, target: RegistryEndpoint) =>
   `${verb} the settings of ${JSON.stringify(id)} at ${target.origin}`;
 
 /** A lone surrogate has no UTF-8 form; it would silently become another character. */
 const wellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
 
-async function ask(target: Target, options: RegistryClientOptions, request: Request): Promise<Response> {
+async function ask(
+  target: RegistryEndpoint,
+  options: RegistryClientOptions,
+  request: Request,
+): Promise<Response> {
   const { what, id } = request;
   if (id === "" || !wellFormed(id)) throw CannotSend({ what, why: "the id is empty or not Unicode text" });
   const clock = options.clock ?? systemClock;
@@ -103,7 +111,11 @@ function failure(what: string, status: number): SlipwayError {
     : RegistryRefused({ what, status });
 }
 
-async function exchange(target: Target, options: RegistryClientOptions, request: Request): Promise<Response> {
+async function exchange(
+  target: RegistryEndpoint,
+  options: RegistryClientOptions,
+  request: Request,
+): Promise<Response> {
   const { method, id, body } = request;
   const { clock = systemClock, ca, signal } = options;
   const reply = await requestOnce(
