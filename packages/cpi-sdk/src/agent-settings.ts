@@ -4,7 +4,7 @@ import { checkAgentSettings } from "@slipway/protocol/settings/agent-settings";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Network } from "@slipway/protocol/settings/networks";
-import type { AgentSection, RegistryAccess } from "./config.ts";
+import type { AgentSection, RegistryOfAgents } from "./config.ts";
 import type { VmSettings } from "./cpi.ts";
 import { nameServers } from "./networks.ts";
 
@@ -38,7 +38,7 @@ export function composeSettings(
 }
 
 /** The user-data of mixes with a registry: the way there, and what an agent may need to get that far. */
-export function composeRegistryUserData(vm: VmSettings, registry: RegistryAccess): JsonObject {
+export function composeRegistryUserData(vm: VmSettings, registry: RegistryOfAgents): JsonObject {
   const nameserver = nameServers(vm.networks);
   return {
     ...(vm.serverName !== undefined && { server: { name: vm.serverName } }),

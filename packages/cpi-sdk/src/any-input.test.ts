@@ -4,7 +4,7 @@ import { diskHintWire } from "@slipway/protocol/settings/disk-hint";
 import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
 import { type CloudMethods, cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
 import { liveRegistry } from "@slipway/testkit/registry";
-import { type Asked, ask, errorOf, resultOf, typeOf, wellFormed } from "@slipway/testkit/requests";
+import { ask, type CpiRequestParts, errorOf, resultOf, typeOf, wellFormed } from "@slipway/testkit/requests";
 import { tries } from "@slipway/testkit/tries";
 import { tempDir } from "@slipway/testkit/waiting";
 import { METHOD_VERSIONS } from "@slipway/testkit/wire-documents";
@@ -118,7 +118,7 @@ describe("whatever an author returns,", () => {
 });
 
 describe("a request that was spoiled somewhere", () => {
-  const asked: fc.Arbitrary<Asked> = fc.record(
+  const asked: fc.Arbitrary<CpiRequestParts> = fc.record(
     {
       version: fc.constantFrom(1, 2, 3),
       stemcell: fc.constantFrom(1, 2),

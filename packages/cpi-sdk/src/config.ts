@@ -38,13 +38,13 @@ const SHARED_SECTIONS = ["registry", "agent", "debug"];
 
 export type AgentSection = v.InferOutput<typeof agentSection>;
 
-export interface RegistryAccess {
+export interface RegistryOfAgents {
   /** With the credentials in it: what an agent is given. */
   readonly endpoint: string;
 }
 
 export interface SharedConfig {
-  readonly registry: RegistryAccess | undefined;
+  readonly registry: RegistryOfAgents | undefined;
   readonly agent: AgentSection;
 }
 
@@ -100,7 +100,7 @@ export function readOwn<const S extends Schema>(
 
 function registryAccess(
   section: v.InferOutput<typeof registrySection> | undefined,
-): RegistryAccess | undefined {
+): RegistryOfAgents | undefined {
   if (section === undefined) return undefined;
   const base =
     section.endpoint ?? (section.host === undefined ? undefined : `${section.host}:${section.port ?? 25777}`);

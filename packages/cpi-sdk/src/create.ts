@@ -4,8 +4,8 @@ import { check } from "@slipway/protocol/schema/check";
 import type { Schema } from "@slipway/protocol/schema/marks";
 import type { CreateCall } from "./cpi.ts";
 import { CpiFailure, cpiError, failureText } from "./errors.ts";
-import { Memory, requestToken } from "./memory.ts";
-import { callOf, handlerOf, type Running } from "./running.ts";
+import { RequestResults, requestToken } from "./request-results.ts";
+import { callOf, handlerOf, type RunningCall } from "./running-call.ts";
 
 /** Checks what an author gave back, before anybody relies on it. */
 export function accept<const S extends Schema>(schema: S, value: unknown, what: string) {
@@ -19,7 +19,7 @@ type Undo = () => Promise<void> | void;
 const DEFAULT_GRACE_MS = 30_000;
 
 /** How what a create method made is asked for and removed again. */
-export interface Kind {
+export interface ResourceKind {
   /** Method and argument that remove it. */
   readonly remove: readonly [method: string, argument: string];
   /** Method and argument that tell whether it exists. */
@@ -27,7 +27,7 @@ export interface Kind {
 }
 
 export interface Creation<R extends { readonly cid: string }> {
-  readonly kind: Kind;
+  readonly kind: ResourceKind;
   readonly create: (call: CreateCall<unknown>) => Promise<R>;
   /** Runs after the creation; the caller may learn the cid only when it has succeeded. */
   readonly finish?: (made: R) => Promise<void>;
@@ -40,7 +40,7 @@ export interface Creation<R extends { readonly cid: string }> {
  * removed again if it fails.
  */
 export async function runCreation<R extends { readonly cid: string }>(
-  running: Running,
+  running: RunningCall,
   creation: Creation<R>,
 ): Promise<R> {
   const token = requestToken(running.request) ?? running.random.hex(16);
@@ -50,7 +50,7 @@ export async function runCreation<R extends { readonly cid: string }>(
       clean = !left;
     });
   if (running.stateDir === undefined || running.request.context.request_id == null) return await work(false);
-  const memory = new Memory(running.stateDir, running.clock);
+  const memory = new RequestResults(running.stateDir, running.clock);
   const once = {
     token,
     method: running.method.name,
@@ -63,7 +63,7 @@ export async function runCreation<R extends { readonly cid: string }>(
 }
 
 async function attempt<R extends { readonly cid: string }>(
-  running: Running,
+  running: RunningCall,
   creation: Creation<R>,
   token: string,
   repeated: boolean,
@@ -126,7 +126,7 @@ const aborted = (signal: AbortSignal): Promise<never> =>
   });
 
 /** Waits up to the grace for aborted work to end, and reports whether it did. */
-async function settled(work: Promise<unknown>, running: Running, graceMs: number): Promise<boolean> {
+async function settled(work: Promise<unknown>, running: RunningCall, graceMs: number): Promise<boolean> {
   const stop = new AbortController();
   const ended = await Promise.race([
     work.then(
@@ -143,7 +143,7 @@ async function settled(work: Promise<unknown>, running: Running, graceMs: number
 }
 
 /** The thing itself first, then whatever the author registered, last first. Says what did not work. */
-async function cleanUp(running: Running, steps: readonly Undo[], graceMs: number): Promise<string[]> {
+async function cleanUp(running: RunningCall, steps: readonly Undo[], graceMs: number): Promise<string[]> {
   const problems: string[] = [];
   for (const step of steps) {
     const stop = new AbortController();
@@ -171,7 +171,7 @@ async function cleanUp(running: Running, steps: readonly Undo[], graceMs: number
 /** Undoing what is gone already has succeeded. */
 const isGone = (error: unknown) => error instanceof CpiFailure && /NotFound$/.test(error.wire);
 
-async function remove(running: Running, kind: Kind, cid: string): Promise<void> {
+async function remove(running: RunningCall, kind: ResourceKind, cid: string): Promise<void> {
   const [method, argument] = kind.remove;
   const handler = handlerOf(running.cpi, camel(method));
   if (handler === undefined) throw cpiError(`the CPI has no ${method} to remove '${cid}' with`);
@@ -180,7 +180,11 @@ async function remove(running: Running, kind: Kind, cid: string): Promise<void> 
   await handler({ [argument]: cid }, { ...callOf(running), signal: new AbortController().signal });
 }
 
-async function stillThere(running: Running, kind: Kind, made: { readonly cid: string }): Promise<boolean> {
+async function stillThere(
+  running: RunningCall,
+  kind: ResourceKind,
+  made: { readonly cid: string },
+): Promise<boolean> {
   if (kind.exists === undefined) return true;
   const [method, argument] = kind.exists;
   const handler = handlerOf(running.cpi, camel(method));

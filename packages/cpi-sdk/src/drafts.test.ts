@@ -7,7 +7,15 @@ import { draftResult } from "@slipway/protocol/cpi/draft-results";
 import { matches } from "@slipway/protocol/schema/check";
 import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
 import { liveRegistry } from "@slipway/testkit/registry";
-import { type Asked, ask, errorOf, NETWORKS, resultOf, typeOf, vmArgs } from "@slipway/testkit/requests";
+import {
+  ask,
+  type CpiRequestParts,
+  errorOf,
+  NETWORKS,
+  resultOf,
+  typeOf,
+  vmArgs,
+} from "@slipway/testkit/requests";
 import { tempDir } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
@@ -29,7 +37,7 @@ function stage(capabilities: Capabilities | undefined, config = {}) {
   cloud.vms.set("vm-old", { userData: "", disks: new Set() });
   cloud.disks.add("disk-1");
   const client = embed(cloudCpi(cloud, capabilities === undefined ? {} : { capabilities }), { config });
-  const request = (method: string, args: readonly unknown[], asked?: Asked) =>
+  const request = (method: string, args: readonly unknown[], asked?: CpiRequestParts) =>
     client.request(ask(method, args, asked));
   return { cloud, request };
 }

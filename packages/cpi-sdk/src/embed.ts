@@ -1,6 +1,6 @@
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { answer, type Surroundings } from "./answer.ts";
+import { answer, type CallEnvironment } from "./answer-request.ts";
 import { propertiesOf } from "./config.ts";
 import type { Cpi } from "./cpi.ts";
 
@@ -12,9 +12,9 @@ export interface CpiClient {
 /** A CPI in this process: the same answers as the executable, without starting one. */
 export function embed(
   cpi: Cpi,
-  options: Omit<Surroundings, "properties"> & { readonly config?: JsonObject } = {},
+  options: Omit<CallEnvironment, "properties"> & { readonly config?: JsonObject } = {},
 ): CpiClient {
   const { config, ...around } = options;
-  const surroundings: Surroundings = { ...around, properties: () => propertiesOf(config ?? {}) };
+  const surroundings: CallEnvironment = { ...around, properties: () => propertiesOf(config ?? {}) };
   return { request: (request) => answer(cpi, request, surroundings) };
 }

@@ -4,8 +4,8 @@ import { type Clock, isoTime } from "@slipway/kernel/clock";
 const HEAD_CHARS = 64 * 1024;
 const TAIL_CHARS = 192 * 1024;
 
-export type Level = "debug" | "info" | "warn" | "error";
-export type Log = { readonly [K in Level]: (message: string) => void };
+export type CpiLogLevel = "debug" | "info" | "warn" | "error";
+export type Log = { readonly [K in CpiLogLevel]: (message: string) => void };
 
 /** Keeps the head and the tail of a text of any length. */
 export class BoundedText {
@@ -73,7 +73,7 @@ export function makeLog(
   scrub: (text: string) => string,
   sinks: readonly ((line: string) => void)[],
 ): Log {
-  const at = (level: Level) => (message: string) => {
+  const at = (level: CpiLogLevel) => (message: string) => {
     const line = `${isoTime(clock)} ${level.toUpperCase()} ${label}: ${scrub(message)}\n`;
     for (const sink of sinks) sink(line);
   };

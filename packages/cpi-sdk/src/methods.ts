@@ -1,6 +1,6 @@
-import type { Running } from "./running.ts";
+import type { RunningCall } from "./running-call.ts";
 
-type Adapter = (running: Running) => Promise<unknown>;
+type Adapter = (running: RunningCall) => Promise<unknown>;
 
 /**
  * The methods the SDK does something about beyond checking both ways. Loaded when called: a CPI process starts for

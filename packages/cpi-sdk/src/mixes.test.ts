@@ -2,7 +2,7 @@ import { checkAgentSettings } from "@slipway/protocol/settings/agent-settings";
 import { PLANTED_ENV } from "@slipway/testkit/canaries";
 import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
 import { liveRegistry } from "@slipway/testkit/registry";
-import { AGENT, type Asked, ask, NETWORKS, resultOf, vmArgs } from "@slipway/testkit/requests";
+import { AGENT, ask, type CpiRequestParts, NETWORKS, resultOf, vmArgs } from "@slipway/testkit/requests";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 
@@ -31,7 +31,7 @@ const AGENT_SECTION = {
 };
 const SYSTEM = { system: "/dev/sda", ephemeral: "/dev/sdb" };
 
-async function stage(asked: Asked) {
+async function stage(asked: CpiRequestParts) {
   const registry = await liveRegistry();
   const cloud = new MemoryCloud();
   const config = { registry: registry.section, agent: AGENT_SECTION };

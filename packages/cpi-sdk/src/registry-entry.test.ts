@@ -1,13 +1,21 @@
 import { expectNoSecrets } from "@slipway/testkit/canaries";
 import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
 import { deadEndpoint, liveRegistry, wrongRegistry } from "@slipway/testkit/registry";
-import { type Asked, ask, errorOf, NETWORKS, resultOf, typeOf, vmArgs } from "@slipway/testkit/requests";
+import {
+  ask,
+  type CpiRequestParts,
+  errorOf,
+  NETWORKS,
+  resultOf,
+  typeOf,
+  vmArgs,
+} from "@slipway/testkit/requests";
 import { quickClock, tempDir } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 
 const PASSWORD = "CANARY-registry p@ss";
-const OLD: Asked = { version: 1, stemcell: 1 };
+const OLD: CpiRequestParts = { version: 1, stemcell: 1 };
 
 /** Makes a CPI with the given registry, and one VM with one disk. Back-off takes no time. */
 function stage(registry: object | undefined) {
@@ -18,13 +26,13 @@ function stage(registry: object | undefined) {
   const client = embed(cloudCpi(cloud), { config, clock: quickClock });
   return {
     cloud,
-    request: (method: string, args: readonly unknown[], asked: Asked) =>
+    request: (method: string, args: readonly unknown[], asked: CpiRequestParts) =>
       client.request(ask(method, args, asked)),
   };
 }
 
 describe("without a registry configured", () => {
-  const needing: [string, Asked][] = [
+  const needing: [string, CpiRequestParts][] = [
     ["a Director of version 1", { version: 1, stemcell: 2 }],
     ["a Director that names no version", { version: undefined, stemcell: 2 }],
     ["a stemcell of version 1", { version: 2, stemcell: 1 }],

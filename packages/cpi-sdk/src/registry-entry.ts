@@ -11,25 +11,25 @@ import {
   RegistryEntryMissing,
   StoredSettingsMissing,
 } from "./errors.ts";
-import { callOf, type Running } from "./running.ts";
+import { callOf, type RunningCall } from "./running-call.ts";
 
-const clientOf = (running: Running, endpoint: string) =>
+const clientOf = (running: RunningCall, endpoint: string) =>
   registryClient({ endpoint, clock: running.clock, random: running.random, signal: running.signal });
 
-export async function putEntry(running: Running, cid: string, settings: SettingsDocument): Promise<void> {
+export async function putEntry(running: RunningCall, cid: string, settings: SettingsDocument): Promise<void> {
   const access = running.registry;
   if (access === undefined) return;
   await clientOf(running, access.endpoint).put(cid, JSON.stringify(settings));
 }
 
-export async function deleteEntry(running: Running, cid: string): Promise<void> {
+export async function deleteEntry(running: RunningCall, cid: string): Promise<void> {
   const access = running.registry;
   if (access === undefined) return;
   await clientOf(running, access.endpoint).delete(cid);
 }
 
 /** One try, in passing: the registry may be what failed. */
-export async function tryDeleteEntry(running: Running, cid: string): Promise<void> {
+export async function tryDeleteEntry(running: RunningCall, cid: string): Promise<void> {
   const access = running.registry;
   if (access === undefined) return;
   const backoff = { tries: 1, firstDelayMs: 0, longestDelayMs: 0 };
@@ -38,7 +38,7 @@ export async function tryDeleteEntry(running: Running, cid: string): Promise<voi
 }
 
 /** True if the agent of a VM can learn of disks from the registry, or from settings that the CPI keeps. */
-export const keepsEntries = ({ registry, cpi }: Running): boolean =>
+export const keepsEntries = ({ registry, cpi }: RunningCall): boolean =>
   registry !== undefined || cpi.settings !== undefined;
 
 interface EntryStore {
@@ -49,7 +49,7 @@ interface EntryStore {
 }
 
 /** Undefined where hints travel with the caller alone. */
-function entryStoreOf(running: Running): EntryStore | undefined {
+function entryStoreOf(running: RunningCall): EntryStore | undefined {
   const method = running.method.name;
   const { settings } = running.cpi;
   if (settings !== undefined && !running.registryless)
@@ -74,7 +74,7 @@ function entryStoreOf(running: Running): EntryStore | undefined {
  * processes that share a state directory take turns.
  */
 export async function changeDisks(
-  running: Running,
+  running: RunningCall,
   cid: string,
   missing: "fails" | "is fine",
   change: (disks: Disks) => Disks,
@@ -96,7 +96,7 @@ export async function changeDisks(
   });
 }
 
-async function exclusively(running: Running, cid: string, work: () => Promise<void>): Promise<void> {
+async function exclusively(running: RunningCall, cid: string, work: () => Promise<void>): Promise<void> {
   if (running.stateDir === undefined) return await work();
   const dir = join(running.stateDir, "registry-locks");
   await mkdir(dir, { recursive: true, mode: 0o700 });

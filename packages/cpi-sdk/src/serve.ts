@@ -4,7 +4,7 @@ import { parseStrictJson } from "@slipway/kernel/strict-json";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { CPI_ERRORS } from "@slipway/protocol/cpi/errors";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { answer } from "./answer.ts";
+import { answer } from "./answer-request.ts";
 import { propertiesOf } from "./config.ts";
 import type { Cpi } from "./cpi.ts";
 import { BadConfig, cloudError, Interrupted } from "./errors.ts";

@@ -49,7 +49,7 @@ function retryBusy(work: () => number): number {
   }
 }
 
-export interface Output {
+export interface StdioOutput {
   readonly log: (line: string) => void;
   readonly hide: (secrets: readonly string[]) => void;
   /** False when it could not be written. */
@@ -60,7 +60,7 @@ export interface Output {
  * Keeps stdout for the one reply: whatever else a CPI prints there goes to stderr, and nothing that goes to stderr
  * shows a secret of the call. A child process that inherits stdout is out of reach: give it a pipe.
  */
-export function takeOverOutput(): Output {
+export function takeOverOutput(): StdioOutput {
   let scrub = scrubber([]);
   const stderr = Object.getOwnPropertyDescriptor(process, "stderr")?.get;
   let diverted: NodeJS.WriteStream | undefined;

@@ -3,7 +3,15 @@ import { checkAgentSettings } from "@slipway/protocol/settings/agent-settings";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import { cloudCpi, MemoryCloud, makeVm } from "@slipway/testkit/memory-cloud";
 import { liveRegistry } from "@slipway/testkit/registry";
-import { AGENT, type Asked, ask, errorOf, NETWORKS, resultOf, vmArgs } from "@slipway/testkit/requests";
+import {
+  AGENT,
+  ask,
+  type CpiRequestParts,
+  errorOf,
+  NETWORKS,
+  resultOf,
+  vmArgs,
+} from "@slipway/testkit/requests";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 import { attachPersistentDisk, detachPersistentDisk, newSettings } from "./stored-settings.ts";
@@ -28,14 +36,14 @@ function cdromCloud(config: JsonObject = {}) {
     },
   });
   const client = embed(cpi, { config });
-  const request = (method: string, args: readonly unknown[], asked: Asked) =>
+  const request = (method: string, args: readonly unknown[], asked: CpiRequestParts) =>
     client.request(ask(method, args, asked));
   return {
     cloud,
     cdroms,
     settings: () => JSON.parse(cdroms.get(cloud.vm.cid) ?? "null") as { disks: { persistent: object } },
     request,
-    call: async (method: string, args: readonly unknown[], asked: Asked) =>
+    call: async (method: string, args: readonly unknown[], asked: CpiRequestParts) =>
       resultOf(await request(method, args, asked)),
   };
 }

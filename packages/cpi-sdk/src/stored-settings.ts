@@ -6,7 +6,7 @@ import type { VmSettings } from "./cpi.ts";
 import { BadStoredSettings, cpiError } from "./errors.ts";
 
 /** A new VM's part of the settings, and what its agent needs besides. */
-export interface NewVm extends VmSettings {
+export interface NewVmSettings extends VmSettings {
   readonly agentId: string;
   /** `env` of create_vm, which the agent gets as it came. */
   readonly env?: unknown;
@@ -15,7 +15,7 @@ export interface NewVm extends VmSettings {
 }
 
 /** Complete settings of a new VM, without persistent disks, as text for its file, CD-ROM or config drive. */
-export const newSettings = ({ agentId, env, agent = {}, ...vm }: NewVm): string =>
+export const newSettings = ({ agentId, env, agent = {}, ...vm }: NewVmSettings): string =>
   JSON.stringify(composeSettings(vm, { agentId, env, agent }));
 
 /** Adds a persistent disk to settings, or replaces its hint. All else stays as it is. */

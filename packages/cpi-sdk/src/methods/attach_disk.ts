@@ -2,10 +2,10 @@ import { formatDiskHint, parseDiskHint } from "@slipway/protocol/settings/disk-h
 import { withDisk } from "../agent-settings.ts";
 import { cpiError, RegistryNotConfigured } from "../errors.ts";
 import { changeDisks, keepsEntries } from "../registry-entry.ts";
-import { callOf, handlerOf, type Running } from "../running.ts";
+import { callOf, handlerOf, type RunningCall } from "../running-call.ts";
 
 /** attach_disk: the author returns the hint; it goes to the caller, to the registry entry, or to both. */
-export async function attachDisk(running: Running): Promise<unknown> {
+export async function attachDisk(running: RunningCall): Promise<unknown> {
   // From version 2 the hint reaches the agent through the caller, so a VM that has no entry needs no registry.
   const hintTravels = running.version >= 2 && running.stemcellUnknown;
   if (!running.registryless && !keepsEntries(running) && !hintTravels) {

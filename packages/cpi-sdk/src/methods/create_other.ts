@@ -1,11 +1,11 @@
 import { camel, resultIn } from "@slipway/protocol/cpi/method";
 import { networkCid } from "@slipway/protocol/ids";
 import type { CreatedNetwork } from "../cpi.ts";
-import { accept, type Kind, runCreation } from "../create.ts";
+import { accept, type ResourceKind, runCreation } from "../create.ts";
 import { cpiError } from "../errors.ts";
-import { handlerOf, type Running } from "../running.ts";
+import { handlerOf, type RunningCall } from "../running-call.ts";
 
-const KINDS: Readonly<Record<string, Kind>> = {
+const KINDS: Readonly<Record<string, ResourceKind>> = {
   create_stemcell: { remove: ["delete_stemcell", "stemcellCid"] },
   create_disk: { remove: ["delete_disk", "diskCid"], exists: ["has_disk", "diskCid"] },
   snapshot_disk: { remove: ["delete_snapshot", "snapshotCid"] },
@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /** create_stemcell, create_disk, snapshot_disk: the author's cid, once per request. */
-export async function createCid(running: Running): Promise<unknown> {
+export async function createCid(running: RunningCall): Promise<unknown> {
   const made = await runCreation(running, {
     kind: kindOf(running),
     create: async (call) => {
@@ -26,7 +26,7 @@ export async function createCid(running: Running): Promise<unknown> {
 }
 
 /** create_network: one object from the author, three elements on the wire. */
-export async function createNetwork(running: Running): Promise<unknown> {
+export async function createNetwork(running: RunningCall): Promise<unknown> {
   const made = await runCreation<CreatedNetwork>(running, {
     kind: kindOf(running),
     create: async (call) => {
@@ -50,10 +50,10 @@ function wire(made: CreatedNetwork): unknown {
   return [made.cid, addresses, made.cloudProperties ?? {}];
 }
 
-const handle = async (running: Running, call: unknown) =>
+const handle = async (running: RunningCall, call: unknown) =>
   await handlerOf(running.cpi, camel(running.method.name))?.(running.args, call);
 
-function kindOf(running: Running): Kind {
+function kindOf(running: RunningCall): ResourceKind {
   const kind = KINDS[running.method.name];
   if (kind === undefined) throw cpiError(`bug: ${running.method.name} is not a create method`);
   return kind;

@@ -9,7 +9,7 @@ import type { CreatedVm, CreateVmCall, VmSettings } from "../cpi.ts";
 import { accept, runCreation } from "../create.ts";
 import { cpiError, NoUserData, RegistryNotConfigured } from "../errors.ts";
 import { keepsEntries, putEntry, tryDeleteEntry } from "../registry-entry.ts";
-import { handlerOf, type Running } from "../running.ts";
+import { handlerOf, type RunningCall } from "../running-call.ts";
 
 interface Made {
   readonly cid: string;
@@ -20,7 +20,7 @@ interface Made {
 const KIND = { remove: ["delete_vm", "vmCid"], exists: ["has_vm", "vmCid"] } as const;
 
 /** create_vm: the author makes the VM; its agent's settings travel as the mix of versions needs. */
-export async function createVm(running: Running): Promise<unknown> {
+export async function createVm(running: RunningCall): Promise<unknown> {
   if (!running.registryless && !keepsEntries(running)) {
     const stemcell = running.stemcellUnknown
       ? "The caller did not give the stemcell's API version, which means 1."
@@ -66,7 +66,7 @@ export async function createVm(running: Running): Promise<unknown> {
   return shape(made, running.version, running.cpi.capabilities ?? {});
 }
 
-function settingsFor(running: Running, vm: VmSettings): SettingsDocument {
+function settingsFor(running: RunningCall, vm: VmSettings): SettingsDocument {
   const { agentId, env, bootstrap } = running.args as {
     agentId: string;
     env: unknown;

@@ -2,10 +2,10 @@ import { messageTrail } from "@slipway/kernel/errors";
 import { withoutDisk } from "../agent-settings.ts";
 import { CpiFailure } from "../errors.ts";
 import { changeDisks } from "../registry-entry.ts";
-import { callOf, handlerOf, type Running } from "../running.ts";
+import { callOf, handlerOf, type RunningCall } from "../running-call.ts";
 
 /** detach_disk: the registry forgets the disk even if it was off the VM already, as after a crash in between. */
-export async function detachDisk(running: Running): Promise<unknown> {
+export async function detachDisk(running: RunningCall): Promise<unknown> {
   const { vmCid, diskCid } = running.args as { vmCid: string; diskCid: string };
   const forget = () => changeDisks(running, vmCid, "is fine", (disks) => withoutDisk(disks, diskCid));
   try {

@@ -1,14 +1,16 @@
 import {
   type CloudMethods,
-  type CloudOptions,
   cloudCpi,
   MemoryCloud,
+  type MemoryCloudOptions,
   makeVm,
 } from "@slipway/testkit/memory-cloud";
 
 /** A cloud and a list in which undos and removals note themselves. */
 export function undoStage(
-  options: CloudOptions & { createVm: (cloud: MemoryCloud, done: string[]) => CloudMethods["createVm"] },
+  options: MemoryCloudOptions & {
+    createVm: (cloud: MemoryCloud, done: string[]) => CloudMethods["createVm"];
+  },
 ) {
   const cloud = new MemoryCloud();
   const done: string[] = [];

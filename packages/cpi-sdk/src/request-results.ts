@@ -47,7 +47,7 @@ export interface Once<T> {
 }
 
 /** Results of create methods by request, in files of their own: processes share nothing but the directory. */
-export class Memory {
+export class RequestResults {
   readonly #dir: string;
   readonly #clock: Clock;
 

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV } from "@slipway/testkit/canaries";
 import {
   type CloudMethods,
-  type CloudOptions,
   cloudCpi,
   MemoryCloud,
+  type MemoryCloudOptions,
   makeVm,
 } from "@slipway/testkit/memory-cloud";
 import { liveRegistry } from "@slipway/testkit/registry";
@@ -17,7 +17,7 @@ import { exampleRequest } from "./testing/examples.ts";
 
 const DISK = [64, {}, "vm-1"] as const;
 
-async function stage(options: CloudOptions = {}, config: object = {}) {
+async function stage(options: MemoryCloudOptions = {}, config: object = {}) {
   const cloud = new MemoryCloud();
   const dir = await tempDir();
   const client = embed(cloudCpi(cloud, options), { config: { ...config, cloud: { state_dir: dir } } });

@@ -5,12 +5,12 @@ import { stemcellVersion } from "@slipway/protocol/cpi/context";
 import type { CpiRequest } from "@slipway/protocol/cpi/envelope";
 import type { Method } from "@slipway/protocol/cpi/method";
 import type { Disks } from "@slipway/protocol/settings/disks";
-import type { AgentSection, RegistryAccess } from "./config.ts";
+import type { AgentSection, RegistryOfAgents } from "./config.ts";
 import type { Call, Cpi } from "./cpi.ts";
 import type { Log } from "./log.ts";
 
 /** One call under way: everything decided before the author's method runs. */
-export interface Running {
+export interface RunningCall {
   readonly cpi: Cpi;
   readonly request: CpiRequest;
   readonly method: Method;
@@ -23,7 +23,7 @@ export interface Running {
   /** The caller did not say what stemcell the VM has: read as 1, but it may be one that never had an entry. */
   readonly stemcellUnknown: boolean;
   /** Undefined in registry-less mixes, when none is configured, and for CPIs that keep the settings themselves. */
-  readonly registry: RegistryAccess | undefined;
+  readonly registry: RegistryOfAgents | undefined;
   readonly agent: AgentSection;
   readonly config: unknown;
   readonly stateDir: string | undefined;
@@ -39,7 +39,7 @@ type Handler = (args: unknown, call: unknown) => unknown;
 export const handlerOf = (cpi: Cpi, key: string): Handler | undefined =>
   (cpi.methods as unknown as Readonly<Record<string, Handler | undefined>>)[key]?.bind(cpi.methods);
 
-export function callOf(running: Running): Call<unknown> {
+export function callOf(running: RunningCall): Call<unknown> {
   return {
     config: running.config,
     log: running.log,

@@ -25,10 +25,10 @@ import { BoundedText, makeLog, scrubber, wellFormed } from "./log.ts";
 import { info } from "./methods/info.ts";
 import { methodTable } from "./methods.ts";
 import { readRequest } from "./request.ts";
-import { callOf, handlerOf, type Running } from "./running.ts";
+import { callOf, handlerOf, type RunningCall } from "./running-call.ts";
 
 /** Environment of a call. Everything but the properties has a default. */
-export interface Surroundings {
+export interface CallEnvironment {
   /** The properties of the configuration file; may throw, which becomes the answer. */
   readonly properties: () => JsonObject;
   readonly clock?: Clock;
@@ -43,7 +43,7 @@ export interface Surroundings {
 const LONGEST_MESSAGE = 16 * 1024;
 
 /** Answers one request, whatever it is. Never throws: every failure is a reply. */
-export async function answer(cpi: Cpi, input: unknown, around: Surroundings): Promise<CpiResponse> {
+export async function answer(cpi: Cpi, input: unknown, around: CallEnvironment): Promise<CpiResponse> {
   const kept = new BoundedText();
   let scrub = scrubber([]);
   try {
@@ -68,7 +68,7 @@ export async function answer(cpi: Cpi, input: unknown, around: Surroundings): Pr
   }
 }
 
-type Around = Surroundings & { readonly clock: Clock; readonly log: Running["log"] };
+type Around = CallEnvironment & { readonly clock: Clock; readonly log: RunningCall["log"] };
 
 async function perform(
   cpi: Cpi,
@@ -105,7 +105,7 @@ async function perform(
     methodDeadlineMs(method.name);
   around.signal?.throwIfAborted();
   return await withDeadlineAndGrace(method.name, deadline, around, async (signal) => {
-    const running: Running = {
+    const running: RunningCall = {
       cpi,
       request,
       method,
@@ -146,7 +146,7 @@ async function withDeadlineAndGrace<T>(
   }
 }
 
-async function run(running: Running): Promise<unknown> {
+async function run(running: RunningCall): Promise<unknown> {
   const special = await methodTable(running.method.name);
   if (special !== undefined) return await special(running);
   return await handlerOf(running.cpi, camel(running.method.name))?.(running.args, callOf(running));
@@ -192,7 +192,7 @@ function namedArguments(
 }
 
 /** Results are checked like arguments: a CPI's mistake is reported as one, not passed on. */
-function checkedResult(running: Running, value: unknown): unknown {
+function checkedResult(running: RunningCall, value: unknown): unknown {
   const { method, version, cpi } = running;
   const schema = draftResult(method.name, version, cpi.capabilities) ?? resultIn(method, version).schema;
   const checked = check(schema, value, `${method.name} result`);
