@@ -2,13 +2,20 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { bundled } from "@slipway/testkit/bundle";
-import { DockerCloud, engineTrouble, HOST, manual, nextAddress, Vm } from "@slipway/testkit/docker-cloud";
+import {
+  DockerCloud,
+  DockerVm,
+  engineTrouble,
+  HOST,
+  manual,
+  nextAddress,
+} from "@slipway/testkit/docker-cloud";
 import { replyOf, startCpi, writeConfig } from "@slipway/testkit/executable";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tarOf } from "./engine/archive.ts";
 import { LABEL } from "./labels.ts";
-import { EngineProxy, type Moment } from "./testing/engine-proxy.ts";
+import { EngineProxy, type FaultMoment } from "./testing/engine-proxy.ts";
 import { listContainers } from "./vms/containers.ts";
 
 const trouble = HOST.startsWith("unix://") ? await engineTrouble() : "the engine is not behind a socket";
@@ -23,7 +30,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
     let cloud: DockerCloud;
     let proxy: EngineProxy;
     let stemcell: string;
-    let vm: Vm;
+    let vm: DockerVm;
     let args: string[];
 
     beforeAll(async () => {
@@ -45,7 +52,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
       startCpi(program(), JSON.stringify(cloud.request(method, given, id)), { args });
 
     /** Runs it, killed at a request; whether it was killed at all, and what a repeat says. */
-    async function killed(method: string, given: readonly unknown[], at: number, moment: Moment) {
+    async function killed(method: string, given: readonly unknown[], at: number, moment: FaultMoment) {
       const id = `request-${method}-${at}-${moment}-${cloud.director}`;
       const { child, ended } = run(method, given, id);
       proxy.trap(at, moment, () => child.kill("SIGKILL"));
@@ -56,7 +63,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
     }
 
     /** Every point at which it can die. */
-    async function everywhere(round: (at: number, moment: Moment) => Promise<boolean>): Promise<void> {
+    async function everywhere(round: (at: number, moment: FaultMoment) => Promise<boolean>): Promise<void> {
       for (const moment of ["before", "after"] as const) {
         for (let at = 1; at < MOST_REQUESTS; at++) {
           if (await round(at, moment)) continue;
@@ -75,7 +82,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
         const [cid] = reply.result as [string];
         const all = await listContainers(await cloud.cloud(), { [LABEL.request]: id });
         expect(all.map((one) => one.cid)).toEqual([cid]);
-        await new Vm(cloud, cid, ip).pong();
+        await new DockerVm(cloud, cid, ip).pong();
         await cloud.result("delete_vm", [cid]);
         return wasKilled;
       });

@@ -1,5 +1,5 @@
-import { DockerCloud, engineTrouble, type Vm } from "@slipway/testkit/docker-cloud";
-import { disksHaveTheirSpace, type FullHost } from "@slipway/testkit/full-host";
+import { type FullHost, testDiskSpace } from "@slipway/testkit/disk-space";
+import { DockerCloud, type DockerVm, engineTrouble } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { SmallDisk } from "@slipway/testkit/small-disk";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ const trouble =
 describe.runIf(needs("docker", trouble === undefined, trouble))("in a volume that can be full", () => {
   let small: SmallDisk;
   let cloud: DockerCloud;
-  let vm: Vm;
+  let vm: DockerVm;
 
   beforeAll(async () => {
     small = await SmallDisk.open(400);
@@ -79,5 +79,5 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("in a volume tha
     unmounted: (disk) => cloud.unmounted(vm, disk),
     inside: (script) => vm.must(script),
   };
-  disksHaveTheirSpace(() => host, { says: /the volume has \d{3} MiB for it.*provisioning: thin/, empty: 1 });
+  testDiskSpace(() => host, { says: /the volume has \d{3} MiB for it.*provisioning: thin/, empty: 1 });
 });

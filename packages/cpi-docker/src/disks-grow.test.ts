@@ -1,4 +1,4 @@
-import { DockerCloud, engineTrouble, Vm } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, DockerVm, engineTrouble } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diskHelperName } from "./disks/disk-helper.ts";
@@ -9,7 +9,7 @@ const trouble = await engineTrouble();
 
 describe.runIf(needs("docker", trouble === undefined, trouble))("a disk that grows", () => {
   let cloud: DockerCloud;
-  let vm: Vm;
+  let vm: DockerVm;
 
   beforeAll(async () => {
     cloud = await DockerCloud.open();
@@ -32,7 +32,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk that gro
     );
   const sum = () => vm.must("cd /var/vcap/store && md5sum data");
   const diskHelperHas = async (capability: string) => {
-    const diskHelper = new Vm(cloud, diskHelperName(await cloud.cloud()), "");
+    const diskHelper = new DockerVm(cloud, diskHelperName(await cloud.cloud()), "");
     return ((await diskHelper.look()) as { HostConfig: { CapAdd: string[] } }).HostConfig.CapAdd.includes(
       capability,
     );

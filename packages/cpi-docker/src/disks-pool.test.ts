@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
-import { DockerCloud, engineTrouble, Vm } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, DockerVm, engineTrouble } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diskHelperName } from "./disks/disk-helper.ts";
@@ -14,8 +14,8 @@ const trouble = process.getuid?.() === 0 ? await engineTrouble() : "only root ca
 describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a device of the pool", () => {
   let cloud: DockerCloud;
   let stemcell: string;
-  let one: Vm;
-  let other: Vm;
+  let one: DockerVm;
+  let other: DockerVm;
   const nodes: string[] = [];
 
   beforeAll(async () => {
@@ -58,11 +58,11 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
   const newDisk = (size: number) => cloud.result<string>("create_disk", [size, { type: "device" }, null]);
   const deviceOf = (disk: string) => inDiskHelper(`cat /slipway/disks/${disk}/device`);
   const content = (path: string) => inDiskHelper(`md5sum <${path}`);
-  const write = (vm: Vm) =>
+  const write = (vm: DockerVm) =>
     vm.must(
       "cd /var/vcap/store && dd if=/dev/urandom of=data bs=64k count=100 2>/dev/null && sync && md5sum data",
     );
-  const sum = (vm: Vm) => vm.must("cd /var/vcap/store && md5sum data");
+  const sum = (vm: DockerVm) => vm.must("cd /var/vcap/store && md5sum data");
 
   it("is the smallest that is large enough; moves between containers; is blank and free when it is deleted", async () => {
     const [small, middle, large] = [await device(16), await device(64), await device(96)];
@@ -284,7 +284,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
     pool(node, free);
     const disk = await newDisk(8);
     expect(await deviceOf(disk)).toBe(free);
-    const diskHelper = new Vm(cloud, diskHelperName(await cloud.cloud()), "");
+    const diskHelper = new DockerVm(cloud, diskHelperName(await cloud.cloud()), "");
     expect(await diskHelper.look()).toMatchObject({
       HostConfig: { Privileged: false, DeviceCgroupRules: expect.arrayContaining(["b 240:* rwm"]) },
     });

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DockerCloud, engineTrouble, type Vm } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, type DockerVm, engineTrouble } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tarOf } from "./engine/archive.ts";
@@ -9,7 +9,7 @@ const trouble = await engineTrouble();
 
 describe.runIf(needs("docker", trouble === undefined, trouble))("with bad input, the Docker CPI", () => {
   let cloud: DockerCloud;
-  let one: Vm;
+  let one: DockerVm;
 
   beforeAll(async () => {
     cloud = await DockerCloud.open();

@@ -1,4 +1,4 @@
-import { DockerCloud, engineTrouble, type Vm } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, type DockerVm, engineTrouble } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diskHelperName } from "./disks/disk-helper.ts";
@@ -10,8 +10,8 @@ const trouble = await engineTrouble();
 describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the Docker CPI", () => {
   let cloud: DockerCloud;
   let stemcell: string;
-  let one: Vm;
-  let other: Vm;
+  let one: DockerVm;
+  let other: DockerVm;
 
   beforeAll(async () => {
     cloud = await DockerCloud.open();
@@ -27,11 +27,11 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     if (ran.code !== 0) throw new Error(`${script}: ${ran.code} ${ran.stderr}`);
     return ran.stdout.trim();
   };
-  const write = (vm: Vm, name = "data") =>
+  const write = (vm: DockerVm, name = "data") =>
     vm.must(
       `cd /var/vcap/store && dd if=/dev/urandom of=${name} bs=64k count=100 2>/dev/null && sync && md5sum ${name}`,
     );
-  const sum = (vm: Vm, name = "data") => vm.must(`cd /var/vcap/store && md5sum ${name}`);
+  const sum = (vm: DockerVm, name = "data") => vm.must(`cd /var/vcap/store && md5sum ${name}`);
 
   it("is listed with its size, its description and the VM that has it", async () => {
     const disk = await cloud.newDisk();

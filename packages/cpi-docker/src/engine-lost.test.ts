@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
-import { DockerCloud, type Vm } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, type DockerVm } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { sampleOf } from "@slipway/testkit/sample";
 import { plays } from "@slipway/testkit/stories";
@@ -44,7 +44,7 @@ describe
   .each(sampleOf("engine lost", ["file", "device"], 1))("a VM with a disk that is a %s", (type) => {
   let engine: OwnEngine;
   let cloud: DockerCloud;
-  let vm: Vm;
+  let vm: DockerVm;
   let disk: string;
   let device: Device;
   let written: string;

@@ -111,7 +111,7 @@ export const DiskCommandFailed = defineError<{ disk: string; doing: string; said
   code: "DOC-016",
   kind: "outside",
   message: (p) => `disk '${p.disk}': ${p.doing} failed: ${p.said}`,
-  next: "Put right what the message names, and repeat the call: it finishes what was begun.",
+  next: "Fix what the message names, and repeat the call: it finishes what was begun.",
 });
 
 export const Unprotected = defineError<{ host: string }>({

@@ -20,7 +20,7 @@ export const LABEL = {
   made: "slipway.made",
 } as const;
 
-export type Kind = "vm" | "stemcell" | "network" | "disks" | "keeper";
+export type LabelKind = "vm" | "stemcell" | "network" | "disks" | "keeper";
 export type Labels = Readonly<Record<string, string>>;
 
 interface Asked {
@@ -28,7 +28,7 @@ interface Asked {
   readonly requestId: string | undefined;
 }
 
-export const labelsOf = (kind: Kind, cid: string, { directorUuid, requestId }: Asked): Labels => ({
+export const labelsOf = (kind: LabelKind, cid: string, { directorUuid, requestId }: Asked): Labels => ({
   [LABEL.kind]: kind,
   [LABEL.cid]: cid,
   [LABEL.director]: directorUuid,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
-import { DockerCloud, engineTrouble, manual, nextAddress, Vm } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, DockerVm, engineTrouble, manual, nextAddress } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { LABEL } from "./labels.ts";
@@ -16,7 +16,7 @@ const SOON = { timeout: 240_000, interval: 100 };
 describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of a stemcell of upstream's", () => {
   let cloud: DockerCloud;
   let stemcell: string;
-  let vm: Vm;
+  let vm: DockerVm;
 
   beforeAll(async () => {
     cloud = await DockerCloud.open();
@@ -25,19 +25,19 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of a stemc
   });
   afterAll(() => cloud.close());
 
-  const starts = async (one: Vm) => (await one.run("cat /var/vcap/bosh/starts")).stdout.length;
+  const starts = async (one: DockerVm) => (await one.run("cat /var/vcap/bosh/starts")).stdout.length;
   /** Its agent has done all it does when it starts. */
-  async function up(one: Vm, times = 1): Promise<Vm> {
+  async function up(one: DockerVm, times = 1): Promise<DockerVm> {
     await vi.waitFor(async () => expect(await starts(one)).toBe(times), SOON);
     return one;
   }
-  const mounted = async (one: Vm, disk: string) => {
+  const mounted = async (one: DockerVm, disk: string) => {
     const { path } = await cloud.result<{ path: string }>("attach_disk", [one.cid, disk]);
     await one.must(`/var/vcap/bosh/bin/bosh-agent mount ${disk} ${path}`);
   };
   const newVm = async (networks: object, image = stemcell, properties = {}) => {
     const [cid] = await cloud.result<[string]>("create_vm", cloud.vmArguments(image, networks, properties));
-    return new Vm(cloud, cid, "");
+    return new DockerVm(cloud, cid, "");
   };
   const refused = async (texts: Record<string, string | undefined>) => {
     const other = await cloud.newStemcell(await upstreamStemcell(join(cloud.dir, "other.tgz"), { texts }));
@@ -88,7 +88,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of a stemc
   });
 
   it("asks the name servers of its networks, or the engine's if its networks have none", async () => {
-    const found = (one: Vm) => one.must("cat /var/vcap/bosh/resolv.conf.found");
+    const found = (one: DockerVm) => one.must("cat /var/vcap/bosh/resolv.conf.found");
     const named = await up(await newVm({ n: manual(nextAddress(), { dns: ["192.0.2.7", "192.0.2.8"] }) }));
     expect(await found(named)).toBe("nameserver 192.0.2.7\nnameserver 192.0.2.8");
     const other = await up(await newVm({ n: manual(nextAddress()) }));

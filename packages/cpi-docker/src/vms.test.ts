@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CPI_METHOD_NAMES } from "@slipway/protocol/cpi/methods";
-import { DockerCloud, engineTrouble, manual, nextAddress, Vm } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, DockerVm, engineTrouble, manual, nextAddress } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -81,7 +81,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
     const ip = nextAddress();
     const args = cloud.vmArguments(stemcell, { private: manual(ip) });
     const [first] = await cloud.result<[string]>("create_vm", args, "the-same-request");
-    const vm = await new Vm(cloud, first, ip).pong();
+    const vm = await new DockerVm(cloud, first, ip).pong();
     const { Id } = await vm.look();
     for (const forget of [false, true]) {
       if (forget) await rm(join(cloud.dir, "sdk"), { recursive: true });
@@ -128,12 +128,12 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
     const [one, two] = [nextAddress(251), nextAddress(252)];
     const networks = { a: manual(one, { default: ["dns"] }), b: manual(two, { default: ["gateway"] }) };
     const [cid] = await cloud.result<[string]>("create_vm", cloud.vmArguments(stemcell, networks));
-    const vm = await new Vm(cloud, cid, one).pong();
+    const vm = await new DockerVm(cloud, cid, one).pong();
     const addresses = await vm.must("ip -o -4 addr");
     expect(addresses).toContain(`${one}/24`);
     expect(addresses).toContain(`${two}/24`);
     expect(await vm.must("ip route show default")).toContain(`via ${two.replace(/\d+$/, "1")}`);
-    await new Vm(cloud, cid, two).pong();
+    await new DockerVm(cloud, cid, two).pong();
     await cloud.result("reboot_vm", [cid]);
     await vm.pong();
     expect(await vm.must("ip route show default")).toContain(`via ${two.replace(/\d+$/, "1")}`);
@@ -147,7 +147,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
     expect(made).toEqual({ range: "10.214.7.0/24", gateway: "10.214.7.1", reserved: [] });
     const networks = { d: { type: "dynamic" }, m: manual("10.214.7.9", { cloud_properties: properties }) };
     const [cid] = await cloud.result<[string]>("create_vm", cloud.vmArguments(stemcell, networks));
-    await new Vm(cloud, cid, "10.214.7.9").pong();
+    await new DockerVm(cloud, cid, "10.214.7.9").pong();
     expect(await cloud.refusal("delete_network", [network])).toContain("has VMs in it");
     await cloud.result("delete_vm", [cid]);
     await cloud.result("delete_network", [network]);
@@ -172,7 +172,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
       "create_vm",
       args.with(5, { bosh: { mbus: { urls: [mbus] } } }),
     );
-    const vm = new Vm(cloud, cid, "");
+    const vm = new DockerVm(cloud, cid, "");
     await vm.must(`echo 'it talks of ${mbus}' >/proc/1/fd/1`);
     const log = () => cloud.result<string>("get_vm_log", [cid]);
     await expect.poll(log).toContain("it talks of <redacted>\n");

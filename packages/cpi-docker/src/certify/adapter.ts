@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { CertifyAdapter, CertifyCloud, CertifyGiven } from "@slipway/cpi-sdk/certify-adapter";
-import { type Cloud as Docker, openCloud } from "../cloud.ts";
+import { type DockerCloudContext as Docker, openCloud } from "../cloud-context.ts";
 import { must, refused } from "../engine/engine.ts";
 import { LABEL } from "../labels.ts";
 import { hostRoot } from "../stemcells/host-root.ts";

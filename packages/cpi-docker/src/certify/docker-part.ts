@@ -1,6 +1,6 @@
 import type { CloudPart, DirectorOfPart, StemcellOfCloud } from "@slipway/cpi-sdk/certify-adapter";
 import type { Random } from "@slipway/kernel/random";
-import type { Cloud as Docker } from "../cloud.ts";
+import type { DockerCloudContext as Docker } from "../cloud-context.ts";
 import { must, refused } from "../engine/engine.ts";
 import { execIn } from "../engine/exec.ts";
 import { EngineRefused } from "../errors.ts";

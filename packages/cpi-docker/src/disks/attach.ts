@@ -1,5 +1,5 @@
 import { cloudError, vmNotFound } from "@slipway/cpi-sdk/errors";
-import { type Cloud, isPlain } from "../cloud.ts";
+import { type DockerCloudContext, isPlain } from "../cloud-context.ts";
 import { DiskCommandFailed, DiskInUse } from "../errors.ts";
 import { diskCommand, diskMark, nodeOf } from "../upstream/scripts.ts";
 import { type Container, findVm, mustFindVm } from "../vms/containers.ts";
@@ -24,7 +24,7 @@ mknod -m 0600 "$new" b "$2" "$3"
 [ "$new" = "$1" ] || mv -f "$new" "$1"`;
 
 /** Gives a disk to a VM, running or not. The same VM has it already: success. */
-export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {
+export async function attachDisk(cloud: DockerCloudContext, vm: string, disk: string): Promise<void> {
   const { found, number } = await claimed(cloud, vm, disk);
   const upstream = hasUpstreamAgent(found);
   const [, major, minor] = /^(\d+):(\d+)$/.exec(number) ?? [];
@@ -53,7 +53,7 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
  * would be lost, and is undone.
  */
 async function claimed(
-  cloud: Cloud,
+  cloud: DockerCloudContext,
   vm: string,
   disk: string,
 ): Promise<{ readonly found: Container; readonly number: string }> {
@@ -69,7 +69,7 @@ async function claimed(
 }
 
 /** A VM that is gone, as after a crash in the middle of delete_vm, has no claim to its disks. */
-async function claim(cloud: Cloud, vm: string, disk: string): Promise<string> {
+async function claim(cloud: DockerCloudContext, vm: string, disk: string): Promise<string> {
   const doing = "making its loop device";
   const tried = await tryOnDisk(cloud, disk, ATTACH, [vm], doing);
   if (tried.code !== ENDED.held) return settle(tried, { disk, doing, vm });
@@ -79,7 +79,7 @@ async function claim(cloud: Cloud, vm: string, disk: string): Promise<string> {
 }
 
 /** Takes a disk from a VM, unless something in there still uses it. */
-export async function detachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {
+export async function detachDisk(cloud: DockerCloudContext, vm: string, disk: string): Promise<void> {
   const found = await mustFindVm(cloud, vm);
   await detach(cloud, vm, disk);
   if (hasUpstreamAgent(found)) await mark(cloud, vm, found, disk, false);
@@ -90,14 +90,20 @@ export async function detachDisk(cloud: Cloud, vm: string, disk: string): Promis
 }
 
 /** Upstream's agent makes no file systems and no nodes; a script of ours does, also at the next start. */
-const mark = (cloud: Cloud, vm: string, found: Container, disk: string, attached: boolean): Promise<void> =>
+const mark = (
+  cloud: DockerCloudContext,
+  vm: string,
+  found: Container,
+  disk: string,
+  attached: boolean,
+): Promise<void> =>
   putIntoVm(cloud, vm, found, diskMark(disk, attached), `telling VM '${vm}' of its disk '${disk}'`);
 
-const detach = (cloud: Cloud, vm: string, disk: string): Promise<string> =>
+const detach = (cloud: DockerCloudContext, vm: string, disk: string): Promise<string> =>
   onDisk(cloud, disk, DETACH, [vm], "taking its loop device away", { vm });
 
 /** After the VM is gone. Its disks stay, and are free. */
-export async function releaseDisks(cloud: Cloud, vm: string): Promise<void> {
+export async function releaseDisks(cloud: DockerCloudContext, vm: string): Promise<void> {
   const diskHelper = await DiskHelper.openIfUsed(cloud);
   const ran = await diskHelper?.run(RELEASE, [vm], "releasing its disks");
   if (ran === undefined || ran.code === 0) return;
@@ -110,7 +116,7 @@ export async function releaseDisks(cloud: Cloud, vm: string): Promise<void> {
   throw cloudError(`the disks of VM '${vm}' cannot be released: ${ran.stderr.trim().slice(-300)}`);
 }
 
-export async function disksOf(cloud: Cloud, vm: string): Promise<string[]> {
+export async function disksOf(cloud: DockerCloudContext, vm: string): Promise<string[]> {
   const diskHelper = await DiskHelper.openIfUsed(cloud);
   const ran = await diskHelper?.run(HELD, [vm], "looking for the disks of a VM");
   if (ran === undefined) return [];

@@ -1,6 +1,6 @@
-import type { Cloud } from "../cloud.ts";
+import type { DockerCloudContext } from "../cloud-context.ts";
 import { must, refused } from "../engine/engine.ts";
-import type { Ran } from "../engine/exec.ts";
+import type { ExecResult } from "../engine/exec.ts";
 import { textOf } from "../engine/http.ts";
 import { endShells, hasShell, runIn } from "../engine/session.ts";
 import { EngineRefused, NoDiskHelperImage, NoLoopDevices } from "../errors.ts";
@@ -21,25 +21,25 @@ const VERSION = "3";
  * of the engine's API.
  */
 export class DiskHelper {
-  readonly #cloud: Cloud;
+  readonly #cloud: DockerCloudContext;
   readonly name: string;
   /** Major numbers of the devices that an older disk helper could open beside loop devices. */
   #majors: readonly string[] = [];
 
-  private constructor(cloud: Cloud) {
+  private constructor(cloud: DockerCloudContext) {
     this.#cloud = cloud;
     this.name = diskHelperName(cloud);
   }
 
   /** Starts it, or makes it from the first image that will do. */
-  static async open(cloud: Cloud): Promise<DiskHelper> {
+  static async open(cloud: DockerCloudContext): Promise<DiskHelper> {
     const diskHelper = new DiskHelper(cloud);
     if (!(await diskHelper.#isThere())) await diskHelper.#makeOfAny();
     return diskHelper;
   }
 
   /** Undefined where there was never a disk. */
-  static async openIfUsed(cloud: Cloud): Promise<DiskHelper | undefined> {
+  static async openIfUsed(cloud: DockerCloudContext): Promise<DiskHelper | undefined> {
     const diskHelper = new DiskHelper(cloud);
     if (hasShell(cloud.engine, diskHelper.name) || (await diskHelper.#isThere())) return diskHelper;
     if (!(await volumeExists(cloud))) return undefined;
@@ -52,7 +52,7 @@ export class DiskHelper {
    * reports that it may not open a device has changed nothing: the disk helper is replaced so that it may, and the
    * script is run again.
    */
-  async run(script: string, args: readonly string[], doing: string): Promise<Ran> {
+  async run(script: string, args: readonly string[], doing: string): Promise<ExecResult> {
     const allowed: string[] = [];
     for (;;) {
       const ran = await runIn(this.#cloud.engine, this.name, { script, args }, doing);
@@ -231,9 +231,9 @@ const NO_SHELL: Failure = { said: "it has no sh", ofImage: true };
 /** Exit codes of engines for a program that they could not run in a container. */
 const NO_PROGRAM: readonly number[] = [126, 127, 128];
 
-export const diskHelperName = ({ config }: Cloud): string => `slipway-keeper-${config.volume}`;
+export const diskHelperName = ({ config }: DockerCloudContext): string => `slipway-keeper-${config.volume}`;
 
-async function candidates(cloud: Cloud): Promise<readonly string[]> {
+async function candidates(cloud: DockerCloudContext): Promise<readonly string[]> {
   const { keeper_image: named } = cloud.config;
   if (named === undefined) return await stemcellImages(cloud);
   const found = await findImage(cloud, named);
@@ -256,7 +256,10 @@ interface Order {
   readonly majors: readonly string[];
 }
 
-async function diskHelperSpec(cloud: Cloud, { image, capabilities, majors }: Order): Promise<object> {
+async function diskHelperSpec(
+  cloud: DockerCloudContext,
+  { image, capabilities, majors }: Order,
+): Promise<object> {
   const labels: Labels = {
     [LABEL.kind]: "keeper",
     [LABEL.cid]: diskHelperName(cloud),

@@ -1,9 +1,9 @@
 import { diskNotAttached, diskNotFound, noDiskSpace, notSupported } from "@slipway/cpi-sdk/errors";
 import type { Provisioning } from "@slipway/cpi-sdk/provisioning";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { type Cloud, isPlain } from "../cloud.ts";
+import { type DockerCloudContext, isPlain } from "../cloud-context.ts";
 import { putFiles } from "../engine/archive.ts";
-import type { Ran } from "../engine/exec.ts";
+import type { ExecResult } from "../engine/exec.ts";
 import { DeviceLost, DiskCommandFailed, DiskInUse, NoFreeDevice } from "../errors.ts";
 import { DiskHelper } from "./disk-helper.ts";
 import type { DiskType } from "./properties.ts";
@@ -22,7 +22,7 @@ export interface NewDisk {
 
 /** A file in the volume, or a whole device of the pool. */
 export async function createDisk(
-  cloud: Cloud,
+  cloud: DockerCloudContext,
   { cid, sizeMib, type, provisioning, record }: NewDisk,
 ): Promise<string> {
   const { devices = [] } = cloud.config;
@@ -39,7 +39,7 @@ export async function createDisk(
   return cid;
 }
 
-export async function hasDisk(cloud: Cloud, cid: string): Promise<boolean> {
+export async function hasDisk(cloud: DockerCloudContext, cid: string): Promise<boolean> {
   const diskHelper = isPlain(cid) ? await DiskHelper.openIfUsed(cloud) : undefined;
   if (diskHelper === undefined) return false;
   const doing = "looking for the disk";
@@ -49,24 +49,36 @@ export async function hasDisk(cloud: Cloud, cid: string): Promise<boolean> {
   return true;
 }
 
-export async function removeDisk(cloud: Cloud, cid: string): Promise<void> {
+export async function removeDisk(cloud: DockerCloudContext, cid: string): Promise<void> {
   await onDisk(cloud, cid, DELETE, [], "deleting it");
 }
 
 /** Grows a disk, also while a VM has it. If its file system could not follow at once, why; it does when it is mounted. */
-export async function growDisk(cloud: Cloud, cid: string, sizeMib: number): Promise<string | undefined> {
+export async function growDisk(
+  cloud: DockerCloudContext,
+  cid: string,
+  sizeMib: number,
+): Promise<string | undefined> {
   return (await onDisk(cloud, cid, GROW, [String(sizeMib)], "growing it", { sizeMib })) || undefined;
 }
 
 /** Space that a disk has is not taken from it: a thin one only need not have all. */
-export async function provisionDisk(cloud: Cloud, cid: string, provisioning: Provisioning): Promise<void> {
+export async function provisionDisk(
+  cloud: DockerCloudContext,
+  cid: string,
+  provisioning: Provisioning,
+): Promise<void> {
   await onDisk(cloud, cid, PROVISION, [provisioning], "allocating its space");
 }
 
-export const typeOfDisk = async (cloud: Cloud, cid: string): Promise<DiskType> =>
+export const typeOfDisk = async (cloud: DockerCloudContext, cid: string): Promise<DiskType> =>
   (await onDisk(cloud, cid, KIND, [], "looking at it")) === "device" ? "device" : "file";
 
-export async function describeDisk(cloud: Cloud, cid: string, metadata: JsonObject): Promise<void> {
+export async function describeDisk(
+  cloud: DockerCloudContext,
+  cid: string,
+  metadata: JsonObject,
+): Promise<void> {
   const diskHelper = await diskHelperFor(cloud, cid);
   const doing = "describing it";
   const file = { name: `slipway/.described-${cid}`, content: JSON.stringify(metadata), mode: 0o600 };
@@ -83,7 +95,7 @@ interface Context {
 
 /** Runs a script on a disk. What it says. */
 export async function onDisk(
-  cloud: Cloud,
+  cloud: DockerCloudContext,
   disk: string,
   script: string,
   args: readonly string[],
@@ -95,23 +107,23 @@ export async function onDisk(
 
 /** Runs a script like `onDisk`; the caller judges how it ended. */
 export async function tryOnDisk(
-  cloud: Cloud,
+  cloud: DockerCloudContext,
   disk: string,
   script: string,
   args: readonly string[],
   doing: string,
-): Promise<Ran> {
+): Promise<ExecResult> {
   return await (await diskHelperFor(cloud, disk)).run(script, [disk, ...args], doing);
 }
 
-async function diskHelperFor(cloud: Cloud, disk: string): Promise<DiskHelper> {
+async function diskHelperFor(cloud: DockerCloudContext, disk: string): Promise<DiskHelper> {
   const diskHelper = isPlain(disk) ? await DiskHelper.openIfUsed(cloud) : undefined;
   if (diskHelper === undefined) throw diskNotFound(disk);
   return diskHelper;
 }
 
 /** Returns the output of a script, or throws its end as an error of the contract. */
-export function settle({ code, stdout, stderr }: Ran, { disk, doing, vm, sizeMib }: Context): string {
+export function settle({ code, stdout, stderr }: ExecResult, { disk, doing, vm, sizeMib }: Context): string {
   const said = stdout.trim();
   switch (code) {
     case 0:

@@ -1,6 +1,6 @@
 import { cloudError } from "@slipway/cpi-sdk/errors";
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
-import type { Cloud } from "../cloud.ts";
+import type { DockerCloudContext } from "../cloud-context.ts";
 import { DiskHelper } from "./disk-helper.ts";
 import { LIST } from "./scripts/disks.ts";
 
@@ -13,7 +13,7 @@ export interface FoundDisk {
 }
 
 /** All of the volume, and of the pool. */
-export async function listDisks(cloud: Cloud): Promise<readonly FoundDisk[]> {
+export async function listDisks(cloud: DockerCloudContext): Promise<readonly FoundDisk[]> {
   const diskHelper = await DiskHelper.openIfUsed(cloud);
   const ran = await diskHelper?.run(LIST, [], "listing the disks");
   if (ran === undefined) return [];

@@ -1,13 +1,13 @@
 import { cloudError } from "@slipway/cpi-sdk/errors";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { type Cloud, isPlain } from "../cloud.ts";
+import { type DockerCloudContext, isPlain } from "../cloud-context.ts";
 import { DiskHelper } from "./disk-helper.ts";
 import { onDisk } from "./disks.ts";
 import { DELETE_SNAPSHOT, SNAPSHOT } from "./scripts/snapshots.ts";
 
 /** A copy, which shares its blocks with the disk where the volume's file system can do that. */
 export async function createSnapshot(
-  cloud: Cloud,
+  cloud: DockerCloudContext,
   cid: string,
   disk: string,
   record: JsonObject,
@@ -17,7 +17,7 @@ export async function createSnapshot(
 }
 
 /** Removing one that is not there is success. */
-export async function removeSnapshot(cloud: Cloud, cid: string): Promise<void> {
+export async function removeSnapshot(cloud: DockerCloudContext, cid: string): Promise<void> {
   const diskHelper = isPlain(cid) ? await DiskHelper.openIfUsed(cloud) : undefined;
   const ran = await diskHelper?.run(DELETE_SNAPSHOT, [cid], "deleting a snapshot");
   if (ran !== undefined && ran.code !== 0)

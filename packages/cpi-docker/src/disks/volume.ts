@@ -1,6 +1,6 @@
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import type { Cloud } from "../cloud.ts";
+import type { DockerCloudContext } from "../cloud-context.ts";
 import { type Engine, refused } from "../engine/engine.ts";
 import { LABEL } from "../labels.ts";
 
@@ -13,10 +13,11 @@ export const hasVolume = async (engine: Engine, name: string): Promise<boolean> 
     path: `/volumes/${name}`,
   })) !== undefined;
 
-export const volumeExists = ({ engine, config }: Cloud): Promise<boolean> => hasVolume(engine, config.volume);
+export const volumeExists = ({ engine, config }: DockerCloudContext): Promise<boolean> =>
+  hasVolume(engine, config.volume);
 
 /** Makes the volume. An existing one is used as it is: it may be on a disk of its own. */
-export async function createVolume({ engine, config }: Cloud): Promise<void> {
+export async function createVolume({ engine, config }: DockerCloudContext): Promise<void> {
   await engine.run({
     doing: `making the volume '${config.volume}'`,
     method: "POST",
@@ -26,7 +27,7 @@ export async function createVolume({ engine, config }: Cloud): Promise<void> {
 }
 
 /** Refused by the engine while a container has it. */
-export async function removeVolume({ engine, config }: Cloud): Promise<void> {
+export async function removeVolume({ engine, config }: DockerCloudContext): Promise<void> {
   const reply = await engine.attempt({
     doing: `removing the volume '${config.volume}'`,
     method: "DELETE",

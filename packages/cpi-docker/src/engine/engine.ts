@@ -5,21 +5,21 @@ import type { Schema } from "@slipway/protocol/schema/marks";
 import * as v from "valibot";
 import { BadReply, EngineRefused, NoEngine, WrongApiVersion } from "../errors.ts";
 import type { EngineAddress } from "./address.ts";
-import { type Ask, send, textOf } from "./http.ts";
-import { WANTS_TLS } from "./reason.ts";
+import { type EngineRequest, send, textOf } from "./http.ts";
+import { WANTS_TLS } from "./unreachable-reason.ts";
 
 /** The oldest and the newest version of the Docker API whose answers this client knows. */
 const OLDEST = "1.40";
 const NEWEST = "1.48";
 
-export interface Call extends Ask {
+export interface EngineCall extends EngineRequest {
   /** Purpose of the call, as a message says it: "creating the network 'x'". */
   readonly doing: string;
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** An answer with a status that the caller wants to judge. */
-export interface Refusal {
+export interface EngineRefusal {
   readonly status: number;
   readonly said: string;
 }
@@ -64,29 +64,29 @@ export class Engine {
   }
 
   /** Sends it and checks the answer; any other status than success is an error. */
-  async json<const S extends Schema>(schema: S, call: Call): Promise<v.InferOutput<S>> {
+  async json<const S extends Schema>(schema: S, call: EngineCall): Promise<v.InferOutput<S>> {
     return read(schema, await textOf(await this.stream(call)), call.doing);
   }
 
   /** Sends it like `json`, and ignores the answer. */
-  async run(call: Call): Promise<void> {
+  async run(call: EngineCall): Promise<void> {
     await textOf(await this.stream(call));
   }
 
   /** Undefined when the engine knows no such thing. */
-  async find<const S extends Schema>(schema: S, call: Call): Promise<v.InferOutput<S> | undefined> {
+  async find<const S extends Schema>(schema: S, call: EngineCall): Promise<v.InferOutput<S> | undefined> {
     const reply = await this.attempt(call);
     if ("said" in reply && reply.status === 404) return undefined;
     return read(schema, await textOf(must(reply, call)), call.doing);
   }
 
   /** The answer as it comes in. */
-  async stream(call: Call): Promise<HttpReply> {
+  async stream(call: EngineCall): Promise<HttpReply> {
     return must(await this.attempt(call), call);
   }
 
   /** A refusal is handed back, not thrown. */
-  async attempt(call: Call): Promise<HttpReply | Refusal> {
+  async attempt(call: EngineCall): Promise<HttpReply | EngineRefusal> {
     const path = `/v${this.version}${call.path}${queryOf(call.query)}`;
     const reply = await send(this.address, { signal: this.#signal, ...call, path });
     const { status } = reply;
@@ -96,9 +96,9 @@ export class Engine {
   }
 }
 
-export const refused = (reply: HttpReply | Refusal): reply is Refusal => "said" in reply;
+export const refused = (reply: HttpReply | EngineRefusal): reply is EngineRefusal => "said" in reply;
 
-export function must(reply: HttpReply | Refusal, { doing }: Pick<Call, "doing">): HttpReply {
+export function must(reply: HttpReply | EngineRefusal, { doing }: Pick<EngineCall, "doing">): HttpReply {
   if (refused(reply)) throw EngineRefused({ doing, ...reply });
   return reply;
 }
@@ -139,7 +139,7 @@ function compare(one: string, other: string): number {
   return a - c || b - d;
 }
 
-function queryOf(query: Call["query"]): string {
+function queryOf(query: EngineCall["query"]): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {}))
     for (const one of typeof value === "string" ? [value] : value) search.append(key, one);

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { Engine } from "./engine.ts";
 import { type Frame, framesOf } from "./frames.ts";
 
-export interface Ran {
+export interface ExecResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -38,7 +38,7 @@ export async function execIn(
   container: string,
   command: readonly string[],
   doing: string,
-): Promise<Ran> {
+): Promise<ExecResult> {
   const Id = await makeExec(engine, container, command, doing);
   const output = await split(
     await engine.stream({
@@ -55,7 +55,7 @@ export async function execIn(
 /** Longest part that is kept of each output. */
 const MOST = 256 * 1024;
 
-async function split(reply: HttpReply): Promise<Omit<Ran, "code">> {
+async function split(reply: HttpReply): Promise<Omit<ExecResult, "code">> {
   const outputs = new Outputs();
   for await (const frame of framesOf(reply)) outputs.add(frame);
   return { stdout: outputs.stdout, stderr: outputs.stderr };

@@ -3,9 +3,9 @@ import { systemClock } from "@slipway/kernel/clock";
 import { type HttpReply, HttpTrouble, requestOnce } from "@slipway/kernel/http/client";
 import { NoEngine } from "../errors.ts";
 import type { EngineAddress } from "./address.ts";
-import { reason } from "./reason.ts";
+import { unreachableReason } from "./unreachable-reason.ts";
 
-export interface Ask {
+export interface EngineRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
   /** Sent as JSON, or as it is when it is bytes or a stream of them. */
@@ -17,7 +17,7 @@ export interface Ask {
  * One request on a connection of its own: a process makes few, and a kept one may be closed under it. What a program in
  * a container says comes as a plain answer; no connection is upgraded, because nothing is typed into it.
  */
-export async function send(address: EngineAddress, ask: Ask): Promise<HttpReply> {
+export async function send(address: EngineAddress, ask: EngineRequest): Promise<HttpReply> {
   const { method, path, body, signal } = ask;
   const raw = body instanceof Uint8Array || (body !== undefined && Symbol.asyncIterator in body);
   const type = raw ? "application/x-tar" : "application/json";
@@ -40,7 +40,7 @@ export async function send(address: EngineAddress, ask: Ask): Promise<HttpReply>
     const { cause } = error;
     if (error.kind === "unusable")
       throw NoEngine({ host: address.shown, why: "docker.tls is not usable" }, { cause });
-    throw NoEngine({ host: address.shown, why: reason(error, address.secure) }, { cause });
+    throw NoEngine({ host: address.shown, why: unreachableReason(error, address.secure) }, { cause });
   }
 }
 

@@ -1,4 +1,4 @@
-import { DockerCloud, engineTrouble, type Vm } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, type DockerVm, engineTrouble } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addressOf } from "./address.ts";
@@ -9,7 +9,7 @@ const trouble = await engineTrouble();
 
 describe.runIf(needs("docker", trouble === undefined, trouble))("programs in a container", () => {
   let cloud: DockerCloud;
-  let vm: Vm;
+  let vm: DockerVm;
   let engine: Engine;
 
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { upgraded } from "@slipway/kernel/http/upgrade";
 import { systemRandom } from "@slipway/kernel/random";
 import { NoEngine } from "../errors.ts";
 import type { Engine } from "./engine.ts";
-import { execIn, makeExec, Outputs, type Ran } from "./exec.ts";
+import { type ExecResult, execIn, makeExec, Outputs } from "./exec.ts";
 import { Frames } from "./frames.ts";
 
 /** How long a shell waits for the next program. A deploy works on one disk after the other. */
@@ -19,7 +19,7 @@ export interface Script {
 }
 
 /** A program and its arguments, or a script. */
-export type Program = readonly string[] | Script;
+export type ContainerProgram = readonly string[] | Script;
 
 /**
  * Runs a program in a running container, as its root. The program goes on to its end even if its caller is gone.
@@ -31,9 +31,9 @@ export type Program = readonly string[] | Script;
 export async function runIn(
   engine: Engine,
   container: string,
-  program: Program,
+  program: ContainerProgram,
   doing: string,
-): Promise<Ran> {
+): Promise<ExecResult> {
   const key = keyOf(engine, container);
   const shell = waiting.get(key)?.pop() ?? (await Shell.open(engine, container, doing, key));
   if (shell === undefined) return await execIn(engine, container, wordsOf(program), doing);
@@ -41,7 +41,7 @@ export async function runIn(
 }
 
 /** Returns the command line with which an engine runs the program. */
-export const wordsOf = (program: Program): readonly string[] =>
+export const wordsOf = (program: ContainerProgram): readonly string[] =>
   "script" in program ? ["sh", "-c", program.script, "sh", ...program.args] : program;
 
 /** Reports whether a shell waits there: the container runs, and is the one in which the shell was begun. */
@@ -103,13 +103,13 @@ class Shell {
   }
 
   /** Its program goes on to its end when the signal aborts, and then the shell ends. */
-  async run(program: Program, signal: AbortSignal | undefined): Promise<Ran> {
+  async run(program: ContainerProgram, signal: AbortSignal | undefined): Promise<ExecResult> {
     const mark = systemRandom.hex(8);
     const outputs = new Outputs();
     this.#outputs = outputs;
     this.#socket.setTimeout(0);
     this.#socket.ref();
-    const done = new Promise<Ran>((resolve, reject) => {
+    const done = new Promise<ExecResult>((resolve, reject) => {
       this.#heard = () => {
         const ended = endOf(outputs.stdout, mark);
         const said = `\n${mark}\n`;
@@ -166,19 +166,19 @@ class Shell {
  * Returns the shell's input: the program, and then the marks around its exit code. They are new each time, so that no
  * output can contain them.
  */
-const lines = (program: Program, mark: string): string =>
+const lines = (program: ContainerProgram, mark: string): string =>
   `${inShell(program)} </dev/null
 printf '\\n%s %s\\n' ${mark} "$?"
 printf '\\n%s\\n' ${mark} >&2
 `;
 
 /** A script needs no other shell: a part of this one does for it, and is begun in half the time. */
-const inShell = (program: Program): string =>
+const inShell = (program: ContainerProgram): string =>
   "script" in program
     ? `(set -- ${program.args.map(quoted).join(" ")}\n${program.script}\n)`
     : program.map(quoted).join(" ");
 
-function endOf(output: string, mark: string): Pick<Ran, "stdout" | "code"> | undefined {
+function endOf(output: string, mark: string): Pick<ExecResult, "stdout" | "code"> | undefined {
   const at = output.lastIndexOf(`\n${mark} `);
   if (at < 0 || !output.endsWith("\n")) return undefined;
   return { stdout: output.slice(0, at), code: Number(output.slice(at + mark.length + 2)) };

@@ -1,4 +1,4 @@
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../cloud-context.ts";
 import { attachDisk as attach, hintOf } from "../disks/attach.ts";
 import type { DockerMethods } from "./_method.ts";
 

@@ -1,5 +1,5 @@
 import { cloudError } from "@slipway/cpi-sdk/errors";
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../cloud-context.ts";
 import { engineInfo } from "../security.ts";
 import type { DockerMethods } from "./_method.ts";
 

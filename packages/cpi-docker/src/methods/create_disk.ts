@@ -1,4 +1,4 @@
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../cloud-context.ts";
 import { createDisk as create } from "../disks/disks.ts";
 import { readDiskProperties } from "../disks/properties.ts";
 import { labelsOf } from "../labels.ts";

@@ -1,5 +1,5 @@
 import { notSupported } from "@slipway/cpi-sdk/errors";
-import { openCloud, unstoppable } from "../cloud.ts";
+import { openCloud, unstoppable } from "../cloud-context.ts";
 import { labelsOf } from "../labels.ts";
 import { createNetwork as create, removeNetwork } from "../networks/networks.ts";
 import type { DockerMethods } from "./_method.ts";

@@ -1,4 +1,4 @@
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../cloud-context.ts";
 import { labelsOf } from "../labels.ts";
 import { createStemcell as create } from "../stemcells/stemcells.ts";
 import type { DockerMethods } from "./_method.ts";

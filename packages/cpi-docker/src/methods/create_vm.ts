@@ -1,4 +1,4 @@
-import { openCloud, unstoppable } from "../cloud.ts";
+import { openCloud, unstoppable } from "../cloud-context.ts";
 import { LABEL, labelsOf, ownerLabels } from "../labels.ts";
 import { madeFor, removeUnused } from "../networks/networks.ts";
 import { planNetworks } from "../networks/plan.ts";

@@ -1,5 +1,5 @@
 import { vmNotFound } from "@slipway/cpi-sdk/errors";
-import { isPlain, openCloud } from "../cloud.ts";
+import { isPlain, openCloud } from "../cloud-context.ts";
 import { releaseDisks } from "../disks/attach.ts";
 import { removeUnused } from "../networks/networks.ts";
 import { findVm, networksOf, removeContainer, removeVolumesOf } from "../vms/containers.ts";

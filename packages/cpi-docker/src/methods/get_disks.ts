@@ -1,4 +1,4 @@
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../cloud-context.ts";
 import { disksOf } from "../disks/attach.ts";
 import { mustFindVm } from "../vms/containers.ts";
 import type { DockerMethods } from "./_method.ts";

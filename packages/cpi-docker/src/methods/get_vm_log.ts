@@ -1,7 +1,7 @@
 import { vmLog } from "@slipway/cpi-sdk/vm-log";
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../cloud-context.ts";
 import { fileIn } from "../engine/archive.ts";
-import { PLACES } from "../inside.ts";
+import { PLACES } from "../image-files.ts";
 import { mustFindVm } from "../vms/containers.ts";
 import { logOf } from "../vms/log.ts";
 import type { DockerMethods } from "./_method.ts";

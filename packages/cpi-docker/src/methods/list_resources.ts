@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
-import { type Cloud, openCloud } from "../cloud.ts";
+import { type DockerCloudContext, openCloud } from "../cloud-context.ts";
 import { listDisks } from "../disks/list.ts";
 import { fileIn } from "../engine/archive.ts";
-import { PLACES } from "../inside.ts";
+import { PLACES } from "../image-files.ts";
 import { LABEL } from "../labels.ts";
 import { findVm, listContainers } from "../vms/containers.ts";
 import type { DockerMethods } from "./_method.ts";
@@ -36,7 +36,7 @@ export const listResources: DockerMethods["listResources"] = async (_, call) => 
 };
 
 /** Reads an object from a file; a missing file is an empty object. */
-async function objectIn({ engine }: Cloud, cid: string, path: string): Promise<JsonObject> {
+async function objectIn({ engine }: DockerCloudContext, cid: string, path: string): Promise<JsonObject> {
   const text = await fileIn(engine, cid, `/${path}`, `reading what '${cid}' was told`);
   const found: unknown = text === undefined ? undefined : JSON.parse(text);
   return isObject(found) ? (found as JsonObject) : {};

@@ -1,4 +1,4 @@
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../cloud-context.ts";
 import { mustFindVm, restartContainer } from "../vms/containers.ts";
 import { hasUpstreamAgent } from "../vms/inside-vm.ts";
 import { switchOn } from "../vms/power.ts";

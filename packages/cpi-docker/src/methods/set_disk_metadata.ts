@@ -1,4 +1,4 @@
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../cloud-context.ts";
 import { describeDisk } from "../disks/disks.ts";
 import type { DockerMethods } from "./_method.ts";
 

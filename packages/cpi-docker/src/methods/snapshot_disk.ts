@@ -1,4 +1,4 @@
-import { openCloud, unstoppable } from "../cloud.ts";
+import { openCloud, unstoppable } from "../cloud-context.ts";
 import { createSnapshot, removeSnapshot } from "../disks/snapshots.ts";
 import type { DockerMethods } from "./_method.ts";
 

@@ -1,5 +1,5 @@
 import { notSupported } from "@slipway/cpi-sdk/errors";
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../cloud-context.ts";
 import { provisionDisk, typeOfDisk } from "../disks/disks.ts";
 import { readDiskProperties } from "../disks/properties.ts";
 import type { DockerMethods } from "./_method.ts";

@@ -2,7 +2,7 @@ import { cloudError, networkNotFound } from "@slipway/cpi-sdk/errors";
 import { isInRange } from "@slipway/kernel/ip-address";
 import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { type Cloud, isPlain } from "../cloud.ts";
+import { type DockerCloudContext, isPlain } from "../cloud-context.ts";
 import { refused } from "../engine/engine.ts";
 import { textOf } from "../engine/http.ts";
 import { AddressRefused, EngineRefused, NetworkRefused } from "../errors.ts";
@@ -29,21 +29,25 @@ const FOR_A_VM = "for-a-vm";
 /** These are the engine's own, and take no fixed addresses. */
 const BUILT_IN = ["bridge", "host", "none"];
 
-const findNetwork = ({ engine }: Cloud, name: string): Promise<DockerNetwork | undefined> =>
+const findNetwork = ({ engine }: DockerCloudContext, name: string): Promise<DockerNetwork | undefined> =>
   engine.find(network, {
     doing: `looking for the network '${name}'`,
     method: "GET",
     path: `/networks/${name}`,
   });
 
-const allNetworks = ({ engine }: Cloud): Promise<readonly DockerNetwork[]> =>
+const allNetworks = ({ engine }: DockerCloudContext): Promise<readonly DockerNetwork[]> =>
   engine.json(v.array(network), { doing: "listing networks", method: "GET", path: "/networks" });
 
 const subnetsOf = ({ IPAM }: DockerNetwork): readonly string[] =>
   (IPAM?.Config ?? []).flatMap(({ Subnet }) => (Subnet === undefined ? [] : [Subnet]));
 
 /** The name of the Docker network for a requested network; made where a range has none yet. */
-export async function networkFor(cloud: Cloud, request: NetworkRequest, labels: Labels): Promise<string> {
+export async function networkFor(
+  cloud: DockerCloudContext,
+  request: NetworkRequest,
+  labels: Labels,
+): Promise<string> {
   const { ip, named } = request;
   if (named !== undefined) return await namedNetwork(cloud, request, named);
   if (ip === undefined) return await namedNetwork(cloud, request, cloud.config.network);
@@ -77,12 +81,16 @@ const nameFor = (range: string): string => `slipway-${range.replaceAll(":", "_")
 export const madeFor = (requests: readonly NetworkRequest[]): readonly string[] =>
   requests.flatMap(({ range }) => (range === undefined ? [] : [nameFor(range)]));
 
-async function networkOf(cloud: Cloud, ip: string): Promise<string | undefined> {
+async function networkOf(cloud: DockerCloudContext, ip: string): Promise<string | undefined> {
   const usable = (await allNetworks(cloud)).filter(({ Name }) => !BUILT_IN.includes(Name));
   return usable.find((one) => subnetsOf(one).some((subnet) => isInRange(subnet, ip)))?.Name;
 }
 
-async function namedNetwork(cloud: Cloud, request: NetworkRequest, name: string): Promise<string> {
+async function namedNetwork(
+  cloud: DockerCloudContext,
+  request: NetworkRequest,
+  name: string,
+): Promise<string> {
   const found = await findNetwork(cloud, name);
   if (found === undefined)
     throw NetworkRefused({ network: request.network, why: `the engine has no network named ${name}` });
@@ -104,7 +112,7 @@ async function namedNetwork(cloud: Cloud, request: NetworkRequest, name: string)
 }
 
 async function makeNetwork(
-  { engine }: Cloud,
+  { engine }: DockerCloudContext,
   name: string,
   { range, gateway }: { readonly range: string | undefined; readonly gateway: string | undefined },
   labels: Labels,
@@ -128,18 +136,18 @@ async function makeNetwork(
   return name;
 }
 
-export interface ManagedNetwork {
+export interface NetworkSubnet {
   readonly range: string | undefined;
   readonly gateway: string | undefined;
 }
 
 /** With the range that was asked for, or one of the engine's choice. */
 export async function createNetwork(
-  cloud: Cloud,
+  cloud: DockerCloudContext,
   cid: string,
-  order: ManagedNetwork,
+  order: NetworkSubnet,
   labels: Labels,
-): Promise<ManagedNetwork> {
+): Promise<NetworkSubnet> {
   if ((await findNetwork(cloud, cid)) === undefined)
     await makeNetwork(cloud, cid, order, labels).catch((error: unknown) => {
       if (EngineRefused.is(error))
@@ -156,7 +164,7 @@ export async function createNetwork(
 }
 
 /** Only one that create_network made. By its name: by its id, podman deletes one that has VMs in it. */
-export async function removeNetwork(cloud: Cloud, cid: string): Promise<void> {
+export async function removeNetwork(cloud: DockerCloudContext, cid: string): Promise<void> {
   const found = isPlain(cid) ? await findNetwork(cloud, cid) : undefined;
   if (found?.Labels?.[LABEL.kind] !== "network" || found.Name !== cid) throw networkNotFound(cid);
   const doing = `deleting the network '${cid}'`;
@@ -175,7 +183,7 @@ const listed = v.array(open({ Id: v.string() }));
  * that is off. The engine itself refuses where one runs. One that is just being made in there is told that the network is
  * gone, and makes it again.
  */
-export async function removeUnused(cloud: Cloud, names: readonly string[]): Promise<void> {
+export async function removeUnused(cloud: DockerCloudContext, names: readonly string[]): Promise<void> {
   const { engine } = cloud;
   for (const name of names) {
     const found = await findNetwork(cloud, name);

@@ -29,7 +29,7 @@ export interface NetworkRequest {
   readonly gateway: string | undefined;
 }
 
-export interface NetworkPlan {
+export interface ContainerNetworkPlan {
   /** Requests, beginning with the network that has the way out. */
   readonly requests: readonly NetworkRequest[];
   /** Networks as the agent shall see them. */
@@ -40,7 +40,7 @@ export interface NetworkPlan {
 }
 
 /** The engine gives addresses and routes; the agent leaves them alone, and only writes DNS. */
-export function planNetworks(networks: Networks): NetworkPlan {
+export function planNetworks(networks: Networks): ContainerNetworkPlan {
   const requests = interfaceNetworks(networks).map(([name, network]) => requestOf(name, network));
   const wayOut = defaultNetwork(networks, "gateway");
   const first = requests.find(({ network }) => network === wayOut);

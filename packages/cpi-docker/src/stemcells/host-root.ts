@@ -7,7 +7,7 @@ import { syncDirectory } from "@slipway/kernel/atomic-file";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import { type TarInput, tarBytes } from "@slipway/kernel/tar/write";
-import { EPOCH, GROUPS, insideFiles } from "../inside.ts";
+import { EPOCH, GROUPS, imageFiles } from "../image-files.ts";
 import { type HostPrograms, hostPrograms } from "./host-programs.ts";
 
 export interface HostRootOrder {
@@ -60,7 +60,7 @@ export async function hostRootId(order: HostRootOrder): Promise<string> {
 
 async function planned({ agent, node = process.execPath, exec = systemExec, places }: HostRootOrder) {
   const found = await hostPrograms(exec, [node], places);
-  const inside = insideFiles({ agent, node }).map(async (file): Promise<TarInput> => {
+  const inside = imageFiles({ agent, node }).map(async (file): Promise<TarInput> => {
     const { name, mode } = file;
     if ("text" in file) return { type: "text", name, mode, text: file.text };
     return { type: "file", name, mode, path: file.path };

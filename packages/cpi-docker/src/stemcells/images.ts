@@ -1,7 +1,7 @@
 import { stemcellNotFound } from "@slipway/cpi-sdk/errors";
 import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import type { Cloud } from "../cloud.ts";
+import type { DockerCloudContext } from "../cloud-context.ts";
 import { must, refused } from "../engine/engine.ts";
 import { LABEL } from "../labels.ts";
 
@@ -39,7 +39,10 @@ export const image = open({
 });
 export type Image = v.InferOutput<typeof image>;
 
-export const findImage = ({ engine }: Pick<Cloud, "engine">, reference: string): Promise<Image | undefined> =>
+export const findImage = (
+  { engine }: Pick<DockerCloudContext, "engine">,
+  reference: string,
+): Promise<Image | undefined> =>
   engine.find(image, {
     doing: `looking for the image ${reference}`,
     method: "GET",
@@ -53,7 +56,7 @@ export interface ImageToRun {
   readonly given: boolean;
 }
 
-export async function imageOfStemcell(cloud: Cloud, cid: string): Promise<ImageToRun> {
+export async function imageOfStemcell(cloud: DockerCloudContext, cid: string): Promise<ImageToRun> {
   const tag = tagOf(cid);
   const found = tag && (await findImage(cloud, referenceOf(tag)));
   if (tag === undefined || found === undefined) throw stemcellNotFound(cid);
@@ -62,7 +65,11 @@ export async function imageOfStemcell(cloud: Cloud, cid: string): Promise<ImageT
   return { reference: referenceOf(tag), command: [...(Entrypoint ?? []), ...(Cmd ?? [])], given };
 }
 
-export async function tagImage({ engine }: Cloud, id: string, { repo, tag }: Tag): Promise<void> {
+export async function tagImage(
+  { engine }: DockerCloudContext,
+  id: string,
+  { repo, tag }: Tag,
+): Promise<void> {
   await engine.run({
     doing: `naming the image ${id}`,
     method: "POST",
@@ -72,7 +79,7 @@ export async function tagImage({ engine }: Cloud, id: string, { repo, tag }: Tag
 }
 
 /** Takes the name away, and with the last one the image. Gone already is success. */
-export async function untagImage({ engine }: Cloud, tag: Tag): Promise<void> {
+export async function untagImage({ engine }: DockerCloudContext, tag: Tag): Promise<void> {
   const reference = referenceOf(tag);
   const call = {
     doing: `deleting the image ${reference}`,
@@ -87,7 +94,7 @@ export async function untagImage({ engine }: Cloud, tag: Tag): Promise<void> {
 const listed = v.array(open({ Id: v.string(), Created: v.number() }));
 
 /** Ids of the images of stemcells, newest first. */
-export async function stemcellImages({ engine }: Cloud): Promise<readonly string[]> {
+export async function stemcellImages({ engine }: DockerCloudContext): Promise<readonly string[]> {
   const found = await engine.json(listed, {
     doing: "listing stemcells",
     method: "GET",

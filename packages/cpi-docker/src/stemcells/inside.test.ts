@@ -5,7 +5,7 @@ import { Child } from "@slipway/testkit/child";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import * as v from "valibot";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { insideFiles } from "../inside.ts";
+import { imageFiles } from "../image-files.ts";
 
 let dir: string;
 let remove: () => Promise<void>;
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 const textOf = (name: string): string => {
-  const file = insideFiles({ agent: "/a", node: "/n" }).find((one) => one.name === name);
+  const file = imageFiles({ agent: "/a", node: "/n" }).find((one) => one.name === name);
   if (file === undefined || !("text" in file)) throw new Error(`there is no text ${name}`);
   return file.text;
 };

@@ -1,7 +1,7 @@
 import { check } from "@slipway/protocol/schema/check";
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import type { Cloud } from "../cloud.ts";
+import type { DockerCloudContext } from "../cloud-context.ts";
 import { must, refused } from "../engine/engine.ts";
 import { textOf } from "../engine/http.ts";
 import { EngineRefused, ImageMissing, WrongDigest } from "../errors.ts";
@@ -28,7 +28,7 @@ function readReference({ reference, digest }: LightStemcell): {
 }
 
 /** Takes an image that the engine has or can pull, and no other than the one the digest says. */
-export async function adoptImage(cloud: Cloud, light: LightStemcell, to: Tag): Promise<void> {
+export async function adoptImage(cloud: DockerCloudContext, light: LightStemcell, to: Tag): Promise<void> {
   const { name, digest } = readReference(light);
   const pinned = digest === undefined ? name : `${name}@${digest}`;
   const here = (await findImage(cloud, pinned)) ?? (await localByName(cloud, name, digest));
@@ -40,7 +40,7 @@ export async function adoptImage(cloud: Cloud, light: LightStemcell, to: Tag): P
 
 /** An image that was loaded or built here has an id and no digest of a registry; the id pins it as well. */
 async function localByName(
-  cloud: Cloud,
+  cloud: DockerCloudContext,
   name: string,
   digest: string | undefined,
 ): Promise<Image | undefined> {
@@ -59,7 +59,7 @@ const isThe = (found: Image, digest: string): boolean =>
 const digestsOf = ({ Id, RepoDigests }: Image): string =>
   [...new Set([...(RepoDigests ?? []).map((one) => one.replace(/^.*@/, "")), Id])].join(", ");
 
-async function pull(cloud: Cloud, reference: string): Promise<Image> {
+async function pull(cloud: DockerCloudContext, reference: string): Promise<Image> {
   const call = {
     doing: `pulling the image ${reference}`,
     method: "POST",

@@ -1,6 +1,6 @@
 import { cloudError } from "@slipway/cpi-sdk/errors";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import type { Cloud } from "../cloud.ts";
+import type { DockerCloudContext } from "../cloud-context.ts";
 import { BadImage } from "../errors.ts";
 import { LABEL, type Labels } from "../labels.ts";
 import { listContainers } from "../vms/containers.ts";
@@ -20,7 +20,7 @@ export interface StemcellOrder {
 const INIT = ["/sbin/init"];
 
 /** Heavy where there is an image, light where there is only the name of one. */
-export async function createStemcell(cloud: Cloud, order: StemcellOrder): Promise<string> {
+export async function createStemcell(cloud: DockerCloudContext, order: StemcellOrder): Promise<string> {
   const cid = cidOfToken(order.token);
   const to = tagOf(cid);
   if (to === undefined) throw BadImage({ why: `'${cid}' cannot be its name` });
@@ -37,7 +37,7 @@ export async function createStemcell(cloud: Cloud, order: StemcellOrder): Promis
 }
 
 /** Removing one that is not there is success. */
-export async function removeStemcell(cloud: Cloud, cid: string): Promise<void> {
+export async function removeStemcell(cloud: DockerCloudContext, cid: string): Promise<void> {
   const tag = tagOf(cid);
   if (tag === undefined) return;
   const [user] = await listContainers(cloud, { [LABEL.kind]: "vm", [LABEL.stemcell]: cid });

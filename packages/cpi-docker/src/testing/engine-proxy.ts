@@ -5,14 +5,14 @@ import { createConnection, createServer, type Server, type Socket } from "node:n
  * Before the engine gets the request, or after it has carried it out and no reply arrives. `meanwhile`: just
  * before the engine hears of it, and all goes on.
  */
-export type Moment = "before" | "after" | "meanwhile";
+export type FaultMoment = "before" | "after" | "meanwhile";
 
 /** Stands before an engine's socket, counts requests, and lets something happen at one of them. */
 export class EngineProxy {
   readonly path: string;
   readonly #server: Server;
   #requests = 0;
-  #trap: { readonly at: number; readonly moment: Moment; readonly spring: () => unknown } | undefined;
+  #trap: { readonly at: number; readonly moment: FaultMoment; readonly spring: () => unknown } | undefined;
 
   private constructor(path: string, engine: string) {
     this.path = path;
@@ -26,7 +26,7 @@ export class EngineProxy {
   }
 
   /** Counts from the next request on. */
-  trap(at: number, moment: Moment, spring: () => unknown): void {
+  trap(at: number, moment: FaultMoment, spring: () => unknown): void {
     this.#requests = 0;
     this.#trap = { at, moment, spring };
   }

@@ -1,5 +1,5 @@
 import type { ArchiveFile } from "../engine/archive.ts";
-import type { UpstreamAgent } from "./agent-in.ts";
+import type { UpstreamAgent } from "./find-agent.ts";
 
 const DIR = "var/lib/slipway";
 const START = `${DIR}/start`;

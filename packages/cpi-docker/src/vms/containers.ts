@@ -1,7 +1,7 @@
 import { vmNotFound } from "@slipway/cpi-sdk/errors";
 import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { type Cloud, isPlain } from "../cloud.ts";
+import { type DockerCloudContext, isPlain } from "../cloud-context.ts";
 import { refused } from "../engine/engine.ts";
 import { EngineRefused } from "../errors.ts";
 import { LABEL, type Labels, labelled } from "../labels.ts";
@@ -21,16 +21,16 @@ export type Container = v.InferOutput<typeof container>;
 
 const at = (name: string): string => `/containers/${encodeURIComponent(name)}`;
 
-export const findContainer = ({ engine }: Cloud, name: string): Promise<Container | undefined> =>
+export const findContainer = ({ engine }: DockerCloudContext, name: string): Promise<Container | undefined> =>
   engine.find(container, { doing: `looking for '${name}'`, method: "GET", path: `${at(name)}/json` });
 
 /** Finds the container of a VM, by the cid as its name and by its kind: other containers on the engine are no VMs. */
-export async function findVm(cloud: Cloud, cid: string): Promise<Container | undefined> {
+export async function findVm(cloud: DockerCloudContext, cid: string): Promise<Container | undefined> {
   const found = isPlain(cid) ? await findContainer(cloud, cid) : undefined;
   return found?.Config.Labels?.[LABEL.kind] === "vm" ? found : undefined;
 }
 
-export async function mustFindVm(cloud: Cloud, cid: string): Promise<Container> {
+export async function mustFindVm(cloud: DockerCloudContext, cid: string): Promise<Container> {
   const found = await findVm(cloud, cid);
   if (found === undefined) throw vmNotFound(cid);
   return found;
@@ -39,7 +39,7 @@ export async function mustFindVm(cloud: Cloud, cid: string): Promise<Container> 
 const listed = v.array(open({ Id: v.string(), Labels: v.optional(v.nullable(mapOf(v.string()))) }));
 
 export async function listContainers(
-  { engine }: Cloud,
+  { engine }: DockerCloudContext,
   labels: Labels,
 ): Promise<readonly { readonly id: string; readonly cid: string }[]> {
   const found = await engine.json(listed, {
@@ -54,7 +54,7 @@ export async function listContainers(
 const GONE_WITHIN_MS = 30_000;
 
 /** Ends and removes it, with its anonymous volumes. Whether there was one. */
-export async function removeContainer(cloud: Cloud, name: string): Promise<boolean> {
+export async function removeContainer(cloud: DockerCloudContext, name: string): Promise<boolean> {
   const { engine, clock } = cloud;
   const doing = `deleting '${name}'`;
   const since = clock.monotonic();
@@ -79,12 +79,20 @@ export async function removeContainer(cloud: Cloud, name: string): Promise<boole
 }
 
 /** Started already is success. */
-export async function startContainer({ engine }: Cloud, name: string, doing: string): Promise<void> {
+export async function startContainer(
+  { engine }: DockerCloudContext,
+  name: string,
+  doing: string,
+): Promise<void> {
   await engine.run({ doing, method: "POST", path: `${at(name)}/start` });
 }
 
 /** Ended at once if it does not end itself within the seconds. */
-export async function restartContainer({ engine }: Cloud, name: string, seconds: number): Promise<void> {
+export async function restartContainer(
+  { engine }: DockerCloudContext,
+  name: string,
+  seconds: number,
+): Promise<void> {
   await engine.run({
     doing: `restarting '${name}'`,
     method: "POST",
@@ -99,7 +107,7 @@ export const networksOf = ({ NetworkSettings }: Container): readonly string[] =>
 const volumes = open({ Volumes: v.optional(v.nullable(v.array(open({ Name: v.string() })))) });
 
 /** Removes the volumes that go with a VM, found by its cid. */
-export async function removeVolumesOf({ engine }: Cloud, cid: string): Promise<void> {
+export async function removeVolumesOf({ engine }: DockerCloudContext, cid: string): Promise<void> {
   const doing = `removing what '${cid}' has left`;
   const query = { filters: labelled({ [LABEL.kind]: "vm", [LABEL.cid]: cid }) };
   const { Volumes } = await engine.json(volumes, { doing, method: "GET", path: "/volumes", query });

@@ -1,18 +1,18 @@
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
-import type { Cloud } from "../cloud.ts";
+import type { DockerCloudContext } from "../cloud-context.ts";
 import { putFiles } from "../engine/archive.ts";
 import { AddressRefused, DidNotStart, EngineRefused, NetworkRefused } from "../errors.ts";
 import type { Labels } from "../labels.ts";
 import { networkFor } from "../networks/networks.ts";
-import type { NetworkPlan, NetworkRequest } from "../networks/plan.ts";
+import type { ContainerNetworkPlan, NetworkRequest } from "../networks/plan.ts";
 import { securityOf } from "../security.ts";
-import { upstreamAgentIn } from "../upstream/agent-in.ts";
+import { findUpstreamAgent } from "../upstream/find-agent.ts";
 import { type FileSystem, startFiles } from "../upstream/scripts.ts";
 import { findVm, removeContainer, startContainer } from "./containers.ts";
 import type { VmProperties } from "./properties.ts";
 import { containerSpec, endpointOf } from "./spec.ts";
 
-export interface NewVm {
+export interface NewContainer {
   readonly cid: string;
   readonly agentId: string;
   readonly image: string;
@@ -22,7 +22,7 @@ export interface NewVm {
   readonly given: boolean;
   /** File system for disks, if the agent makes none itself. */
   readonly fileSystem: FileSystem;
-  readonly plan: NetworkPlan;
+  readonly plan: ContainerNetworkPlan;
   readonly properties: VmProperties;
   readonly labels: Labels;
   readonly networkLabels: Labels;
@@ -36,7 +36,7 @@ const SETTINGS = ["var/vcap/bosh/warden-cpi-agent-env.json", "var/vcap/bosh/ward
 const MOST_TRIES = 5;
 
 /** Makes and starts a container; its settings are in it before its first process is. */
-export async function createVm(cloud: Cloud, vm: NewVm): Promise<void> {
+export async function createVm(cloud: DockerCloudContext, vm: NewContainer): Promise<void> {
   if (await madeBefore(cloud, vm.cid)) return;
   for (let tries = 1; ; tries++) {
     try {
@@ -52,13 +52,13 @@ export async function createVm(cloud: Cloud, vm: NewVm): Promise<void> {
 const lostItsNetwork = (error: unknown): boolean =>
   EngineRefused.is(error) && /network \S+ not found|could not find (a )?network/i.test(error.message);
 
-async function make(cloud: Cloud, vm: NewVm): Promise<void> {
+async function make(cloud: DockerCloudContext, vm: NewContainer): Promise<void> {
   const [first, ...others] = await inOrder(cloud, vm);
   const { dns, gateway } = vm.plan;
   const order = { ...vm, dns, gateway, security: await securityOf(cloud), network: first };
   await makeContainer(cloud, vm.cid, containerSpec(order));
   // What is in the image can be seen in a container. Most often it is ours, and was made as it has to be.
-  const upstream = await upstreamAgentIn(cloud, vm.cid, vm.given ? vm.command : undefined);
+  const upstream = await findUpstreamAgent(cloud, vm.cid, vm.given ? vm.command : undefined);
   if (upstream !== undefined) {
     await removeContainer(cloud, vm.cid);
     await makeContainer(cloud, vm.cid, containerSpec({ ...order, upstream }));
@@ -70,7 +70,7 @@ async function make(cloud: Cloud, vm: NewVm): Promise<void> {
   await startContainer(cloud, vm.cid, `starting '${vm.cid}'`);
 }
 
-async function makeContainer({ engine }: Cloud, cid: string, spec: object): Promise<void> {
+async function makeContainer({ engine }: DockerCloudContext, cid: string, spec: object): Promise<void> {
   await engine.run({
     doing: `making the container '${cid}'`,
     method: "POST",
@@ -84,7 +84,7 @@ async function makeContainer({ engine }: Cloud, cid: string, spec: object): Prom
  * Reports whether an earlier run of this request made the VM. A VM is started last: one that was never started is
  * incomplete, and removed.
  */
-async function madeBefore(cloud: Cloud, cid: string): Promise<boolean> {
+async function madeBefore(cloud: DockerCloudContext, cid: string): Promise<boolean> {
   const found = await findVm(cloud, cid);
   if (found === undefined) return false;
   if (found.State.Status !== "created") return true;
@@ -93,8 +93,8 @@ async function madeBefore(cloud: Cloud, cid: string): Promise<boolean> {
 }
 
 async function inOrder(
-  cloud: Cloud,
-  vm: NewVm,
+  cloud: DockerCloudContext,
+  vm: NewContainer,
 ): Promise<{ readonly name: string; readonly request: NetworkRequest }[]> {
   const chosen: { name: string; request: NetworkRequest }[] = [];
   for (const request of vm.plan.requests) {
@@ -110,7 +110,12 @@ async function inOrder(
   return chosen;
 }
 
-async function connect({ engine }: Cloud, cid: string, network: string, endpoint: object): Promise<void> {
+async function connect(
+  { engine }: DockerCloudContext,
+  cid: string,
+  network: string,
+  endpoint: object,
+): Promise<void> {
   await engine.run({
     doing: `connecting '${cid}' with the network '${network}'`,
     method: "POST",
@@ -122,7 +127,7 @@ async function connect({ engine }: Cloud, cid: string, network: string, endpoint
 const IN_USE = /address already in use|ip address \S+ is already allocated/i;
 
 /** The engine's refusal as the operator's problem, where it is one of the known. */
-function reasonOf(error: unknown, { cid, plan }: NewVm): unknown {
+function reasonOf(error: unknown, { cid, plan }: NewContainer): unknown {
   if (!EngineRefused.is(error)) return error;
   const said = error.message;
   const request = plan.requests.find(({ ip }) => ip !== undefined && said.includes(ip)) ?? plan.requests[0];

@@ -1,14 +1,18 @@
 import { cloudError, vmNotFound } from "@slipway/cpi-sdk/errors";
-import type { Cloud } from "../cloud.ts";
+import type { DockerCloudContext } from "../cloud-context.ts";
 import { type ArchiveFile, putFiles } from "../engine/archive.ts";
-import type { Ran } from "../engine/exec.ts";
-import { type Program, runIn, wordsOf } from "../engine/session.ts";
+import type { ExecResult } from "../engine/exec.ts";
+import { type ContainerProgram, runIn, wordsOf } from "../engine/session.ts";
 import { EngineRefused } from "../errors.ts";
 import { LABEL } from "../labels.ts";
 import { type Container, findVm } from "./containers.ts";
 
 /** Runs a program in a VM, if that runs. */
-export async function inVm(cloud: Cloud, vm: string, program: Program): Promise<Ran | "off" | "gone"> {
+export async function inVm(
+  cloud: DockerCloudContext,
+  vm: string,
+  program: ContainerProgram,
+): Promise<ExecResult | "off" | "gone"> {
   try {
     return await runIn(cloud.engine, vm, program, `running ${wordsOf(program)[0]} in VM '${vm}'`);
   } catch (error) {
@@ -34,7 +38,7 @@ mv "$1.new" "$1"`;
  * moment and for all to see: an agent that writes one of them then fails, or writes to what is gone afterwards.
  */
 export async function putIntoVm(
-  cloud: Cloud,
+  cloud: DockerCloudContext,
   vm: string,
   found: Container,
   file: ArchiveFile,

@@ -1,4 +1,4 @@
-import type { Cloud } from "../cloud.ts";
+import type { DockerCloudContext } from "../cloud-context.ts";
 import { framesOf } from "../engine/frames.ts";
 import type { Container } from "./containers.ts";
 import { hasUpstreamAgent, inVm } from "./inside-vm.ts";
@@ -8,7 +8,7 @@ const LINES = "200";
 const UPSTREAM_LOG = "/var/vcap/bosh/log/current";
 
 /** Returns what a VM has written: to the output of its container, and to the log of upstream's agent if it has one. */
-export async function logOf(cloud: Cloud, vm: string, found: Container): Promise<string> {
+export async function logOf(cloud: DockerCloudContext, vm: string, found: Container): Promise<string> {
   const output = await outputOf(cloud, vm, LINES);
   if (!hasUpstreamAgent(found)) return output;
   const ran = await inVm(cloud, vm, ["tail", "-n", LINES, UPSTREAM_LOG]);
@@ -16,7 +16,7 @@ export async function logOf(cloud: Cloud, vm: string, found: Container): Promise
 }
 
 /** Returns the last lines that the container has written, or `all`. */
-export async function outputOf({ engine }: Cloud, vm: string, lines: string): Promise<string> {
+export async function outputOf({ engine }: DockerCloudContext, vm: string, lines: string): Promise<string> {
   const reply = await engine.stream({
     doing: `reading the log of '${vm}'`,
     method: "GET",

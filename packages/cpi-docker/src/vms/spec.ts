@@ -1,6 +1,6 @@
 import { LABEL, type Labels } from "../labels.ts";
 import type { NetworkRequest } from "../networks/plan.ts";
-import type { UpstreamAgent } from "../upstream/agent-in.ts";
+import type { UpstreamAgent } from "../upstream/find-agent.ts";
 import { startCommand } from "../upstream/scripts.ts";
 import type { VmProperties } from "./properties.ts";
 

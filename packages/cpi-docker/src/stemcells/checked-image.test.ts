@@ -6,8 +6,8 @@ import { mustRun, systemExec } from "@slipway/kernel/exec";
 import { END, pax, rawTar } from "@slipway/testkit/raw-tar";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkedImage } from "./checked-image.ts";
 import { imageKind } from "./image-kind.ts";
-import { watched } from "./watched.ts";
 
 let dir: string;
 let remove: () => Promise<void>;
@@ -22,7 +22,7 @@ async function sent(path: string): Promise<{ bytes: Buffer; refused?: unknown }>
   if (kind === "none") throw new Error("it is empty");
   const pieces: Uint8Array[] = [];
   try {
-    for await (const piece of watched(path, kind)) pieces.push(piece);
+    for await (const piece of checkedImage(path, kind)) pieces.push(piece);
     return { bytes: Buffer.concat(pieces) };
   } catch (refused) {
     return { bytes: Buffer.concat(pieces), refused };

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
-import type { Cloud } from "../cloud.ts";
+import type { DockerCloudContext } from "../cloud-context.ts";
 import { fileIn, hasFile } from "../engine/archive.ts";
 import { NoInit, UnreadableAgentConfig } from "../errors.ts";
-import { PLACES } from "../inside.ts";
+import { PLACES } from "../image-files.ts";
 
 /** Paths in upstream's stemcells, where upstream's Docker CPI looks for these. */
 const AGENT = "/var/vcap/bosh/bin/bosh-agent";
@@ -20,8 +20,8 @@ export interface UpstreamAgent {
 }
 
 /** Looks for upstream's agent in a container that was not started yet; undefined if it has another agent, usually ours. */
-export async function upstreamAgentIn(
-  cloud: Cloud,
+export async function findUpstreamAgent(
+  cloud: DockerCloudContext,
   container: string,
   given: readonly string[] | undefined,
 ): Promise<UpstreamAgent | undefined> {

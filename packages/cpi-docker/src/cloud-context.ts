@@ -4,7 +4,7 @@ import { addressOf } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
 
 /** An engine and what of it is ours. Everything is kept there, nothing in memory. */
-export interface Cloud {
+export interface DockerCloudContext {
   readonly engine: Engine;
   readonly config: DockerConfig;
   readonly clock: Clock;
@@ -16,12 +16,15 @@ export async function openCloud({
 }: {
   readonly config: DockerConfig;
   readonly signal?: AbortSignal;
-}): Promise<Cloud> {
+}): Promise<DockerCloudContext> {
   return { engine: await Engine.open(addressOf(config), signal), config, clock: systemClock };
 }
 
 /** Returns the cloud for work that must be done although the call was aborted. */
-export const unstoppable = (cloud: Cloud): Cloud => ({ ...cloud, engine: cloud.engine.withoutSignal() });
+export const unstoppable = (cloud: DockerCloudContext): DockerCloudContext => ({
+  ...cloud,
+  engine: cloud.engine.withoutSignal(),
+});
 
 /** Our cids are plain. Any other cannot be one of ours, and must not become a part of a path or a name. */
 export const isPlain = (cid: string): boolean => /^[a-zA-Z0-9][\w-]{0,119}$/.test(cid);

@@ -68,16 +68,16 @@ kill -KILL -1
 kill -TERM 1
 `;
 
-export type InsideFile = {
+export type ImageFile = {
   readonly name: string;
   readonly mode: number;
 } & ({ readonly text: string } | { readonly path: string });
 
 /** Returns the files of every image besides an operating system. `agent` and `node` are files of this machine. */
-export const insideFiles = (order: {
+export const imageFiles = (order: {
   readonly agent: string;
   readonly node: string;
-}): readonly InsideFile[] => [
+}): readonly ImageFile[] => [
   { name: AGENT, mode: 0o755, path: order.agent },
   { name: NODE, mode: 0o755, path: order.node },
   // `sbin` itself is a link.

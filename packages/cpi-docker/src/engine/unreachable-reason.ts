@@ -6,7 +6,7 @@ const REFUSED = /ALERT_(BAD_CERTIFICATE|CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
 export const WANTS_TLS = /HTTP request to an HTTPS server/;
 
 /** Returns why the engine was not reached, in words of the configuration; the system's own words for the cause follow. */
-export function reason({ code = "", why: said }: HttpTrouble, secure: boolean): string {
+export function unreachableReason({ code = "", why: said }: HttpTrouble, secure: boolean): string {
   if (code === "ENOENT") return "there is no such socket";
   if (code === "ECONNREFUSED") return "nobody listens there";
   if (code === "EACCES") return "this user may not use the socket";

@@ -18,7 +18,7 @@ const UNMEASURED = 256 << 20;
  * Names and links that lead out are the engine's affair, which unpacks into a root of its own. What it does not look
  * after is refused here: a few bytes that unpack to a disk full of zeros, and an archive that ends too early.
  */
-export async function* watched(path: string, kind: "tar" | "tar.gz"): AsyncGenerator<Uint8Array> {
+export async function* checkedImage(path: string, kind: "tar" | "tar.gz"): AsyncGenerator<Uint8Array> {
   const unpacked = kind === "tar" ? new PassThrough() : createGunzip({ chunkSize: CHUNK });
   let sent = 0;
   const looked = look(unpacked, () => sent).catch((error: unknown) => {
