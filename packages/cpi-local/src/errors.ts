@@ -54,7 +54,7 @@ export const DiskCommandFailed = defineError<{ disk: string; doing: string; said
   code: "LOC-008",
   kind: "outside",
   message: (p) => `disk '${p.disk}': ${p.doing} failed: ${p.said}`,
-  next: "The disk is as it was. Put right what the message names, and repeat.",
+  next: "The disk is as it was. Fix what the message names, and repeat.",
 });
 
 export const NoLoopDisks = defineError<{ why: string }>({

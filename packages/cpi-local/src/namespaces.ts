@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import type { Tools } from "./cloud.ts";
+import type { LocalTools } from "./local-cloud.ts";
 
 /** Run with the rights that a sandbox of this user has over its own files. */
-export type Command = readonly [program: string, ...args: string[]];
+export type NamespaceCommand = readonly [program: string, ...args: string[]];
 
 const USER = ["--user", "--map-root-user"];
 const USERS = [...USER, "--map-auto"];
@@ -11,7 +11,7 @@ const USERS = [...USER, "--map-auto"];
  * The user namespace of an ordinary user's sandboxes: all ids of a range where the user has one and `newuidmap` gives
  * it out, else root alone. Root needs none.
  */
-export async function userFlags({ exec, isRoot }: Pick<Tools, "exec" | "isRoot">): Promise<string[]> {
+export async function userFlags({ exec, isRoot }: Pick<LocalTools, "exec" | "isRoot">): Promise<string[]> {
   if (isRoot) return [];
   const range = await exec("sh", ["-c", "command -v newuidmap"]);
   if (range.code !== 0) return USER;
@@ -20,13 +20,13 @@ export async function userFlags({ exec, isRoot }: Pick<Tools, "exec" | "isRoot">
 }
 
 /** A command over files of a sandbox, whose owners and rights may be those of its users. */
-export async function asOwner(tools: Tools, command: Command): Promise<Command> {
+export async function asOwner(tools: LocalTools, command: NamespaceCommand): Promise<NamespaceCommand> {
   if (tools.isRoot) return command;
   return ["unshare", ...(await userFlags(tools)), "--", ...command];
 }
 
 /** Makes a command run in the outer mounts of a running sandbox: the host's, and the sandbox's disks, not seen elsewhere. */
-export function inOuterMounts(pid: number, isRoot: boolean, command: Command): Command {
+export function inOuterMounts(pid: number, isRoot: boolean, command: NamespaceCommand): NamespaceCommand {
   const keeper = keeperOf(pid);
   // The sandbox has another one of its own, which has no say in the outer mounts.
   const user = isRoot ? [] : ["--preserve-credentials", `--user=/proc/${keeper?.pid ?? pid}/ns/user`];

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageTrail } from "@slipway/kernel/errors";
-import { type Cloud, openCloud } from "./cloud.ts";
 import type { GivenConfig } from "./config.ts";
 import { removeTree } from "./files.ts";
+import { type LocalCloud, openCloud } from "./local-cloud.ts";
 import { runningIn } from "./sandbox/identity.ts";
 import { startSandbox } from "./sandbox/start.ts";
 import { endSandbox } from "./sandbox/stop.ts";
@@ -51,7 +51,7 @@ export async function startAll(config: GivenConfig): Promise<StartedAll> {
   return { started, failed };
 }
 
-async function startOne(cloud: Cloud, cid: string): Promise<boolean> {
+async function startOne(cloud: LocalCloud, cid: string): Promise<boolean> {
   const dir = vmDir(cloud, cid);
   if (!(await hasVm(cloud, cid)) || (await runningIn(dir)) !== undefined) return false;
   const ended = await readFile(join(dir, "ended"), "utf8").catch(() => "");

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { systemTools, type Tools } from "./cloud.ts";
+import { type LocalTools, systemTools } from "./local-cloud.ts";
 import { userFlags } from "./namespaces.ts";
 
-export type Namespaces = { readonly ok: true } | Refusal;
+export type Namespaces = { readonly ok: true } | SandboxRefusal;
 
-export interface Refusal {
+export interface SandboxRefusal {
   readonly ok: false;
   /** Why sandboxes cannot be made. */
   readonly why: string;
@@ -20,7 +20,7 @@ export interface Allowed {
 }
 
 type ReadText = (path: string) => Promise<string>;
-type ProbeTools = Pick<Tools, "exec" | "isRoot">;
+type ProbeTools = Pick<LocalTools, "exec" | "isRoot">;
 
 /** Tries the parts of a sandbox that a host may refuse: some let a user have namespaces, and refuse every mount in them. */
 const TRY = "mount -n -t tmpfs slipway /tmp && mkdir /tmp/root && mount -n --rbind / /tmp/root";
@@ -29,7 +29,7 @@ const TRY = "mount -n -t tmpfs slipway /tmp && mkdir /tmp/root && mount -n --rbi
 export async function probe(
   tools: ProbeTools = systemTools(),
   read: ReadText = readText,
-): Promise<Allowed | Refusal> {
+): Promise<Allowed | SandboxRefusal> {
   const seen = await probeNamespaces(tools, read);
   if (!seen.ok) return seen;
   if (tools.isRoot) return { ok: true, as: "root", users: "host" };
@@ -57,7 +57,7 @@ export async function probeNamespaces(tools: ProbeTools, read: ReadText = readTe
   return await reason(tools.isRoot, tried.stderr.trim().slice(-300), read);
 }
 
-async function reason(isRoot: boolean, said: string, read: ReadText): Promise<Refusal> {
+async function reason(isRoot: boolean, said: string, read: ReadText): Promise<SandboxRefusal> {
   const setting = async (name: string) =>
     (await read(`/proc/sys/${name.replaceAll(".", "/")}`).catch(() => "")).trim();
   const set = (name: string, value: string) => `sudo sysctl -w ${name}=${value}`;

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
-import { Caller } from "@slipway/testkit/agent-caller";
+import { AgentCaller } from "@slipway/testkit/agent-caller";
 import { AGENT_SERVER, CA } from "@slipway/testkit/certificates";
 import { LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
@@ -31,7 +31,7 @@ describe.runIf(here)("the message ssh in a sandbox", { timeout: PATIENCE_MS }, (
     const cert = { ca: CA, certificate, private_key: privateKey };
     const mbus = { urls: [`https://mbus:s3cret@${ip}:6868`], cert };
     const [cid] = await cloud.result<[string]>("create_vm", [...given.slice(0, -1), { bosh: { mbus } }]);
-    const caller = new Caller(6868, ip);
+    const caller = new AgentCaller(6868, ip);
     await caller.pong();
     return { cid, ip, caller };
   }

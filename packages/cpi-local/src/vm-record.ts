@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import { type Cloud, directoryOf, placeOf } from "./cloud.ts";
 import { wholeNames } from "./files.ts";
+import { directoryOf, type LocalCloud, placeOf } from "./local-cloud.ts";
 
 /** Properties of a sandbox, as decided when it was made. */
 export const vmRecord = v.object({
@@ -16,11 +16,11 @@ export const vmRecord = v.object({
   addresses: v.array(v.object({ network: v.string(), ip: v.string() })),
 });
 
-export type VmRecord = v.InferOutput<typeof vmRecord>;
+export type SandboxRecord = v.InferOutput<typeof vmRecord>;
 
-export async function readRecord(vmDir: string): Promise<VmRecord> {
+export async function readRecord(vmDir: string): Promise<SandboxRecord> {
   return v.parse(vmRecord, JSON.parse(await readFile(join(vmDir, "vm.json"), "utf8")));
 }
 
-export const vmDir = (cloud: Cloud, cid: string): string => placeOf(cloud, "vms", cid);
-export const allVms = (cloud: Cloud): Promise<string[]> => wholeNames(directoryOf(cloud, "vms"));
+export const vmDir = (cloud: LocalCloud, cid: string): string => placeOf(cloud, "vms", cid);
+export const allVms = (cloud: LocalCloud): Promise<string[]> => wholeNames(directoryOf(cloud, "vms"));

@@ -2,8 +2,8 @@ import { stat, statfs, truncate } from "node:fs/promises";
 import { CpiFailure, noDiskSpace } from "@slipway/cpi-sdk/errors";
 import { messageTrail } from "@slipway/kernel/errors";
 import { mustRun } from "@slipway/kernel/exec";
-import type { Cloud } from "../cloud.ts";
 import { DiskCommandFailed } from "../errors.ts";
+import type { LocalCloud } from "../local-cloud.ts";
 
 const MIB = 1024 * 1024;
 const BLOCK = 512;
@@ -14,7 +14,12 @@ const MOST_KEPT = 1024 * MIB;
  * Takes all the space of a disk now, and makes its file as large. What is in it stays. The kernel sets a file system to
  * read-only when the file below it cannot grow.
  */
-export async function allocate(cloud: Cloud, disk: string, image: string, sizeMib: number): Promise<void> {
+export async function allocate(
+  cloud: LocalCloud,
+  disk: string,
+  image: string,
+  sizeMib: number,
+): Promise<void> {
   const before = await stat(image);
   const missing = sizeMib * MIB - before.blocks * BLOCK;
   if (missing <= 0 && before.size >= sizeMib * MIB) return;
@@ -32,7 +37,12 @@ export async function allocate(cloud: Cloud, disk: string, image: string, sizeMi
 }
 
 /** Fills the holes of a disk as far as there is room. The disk can be used even if some are left. */
-export async function fillHoles(cloud: Cloud, disk: string, image: string, sizeMib: number): Promise<void> {
+export async function fillHoles(
+  cloud: LocalCloud,
+  disk: string,
+  image: string,
+  sizeMib: number,
+): Promise<void> {
   await allocate(cloud, disk, image, sizeMib).catch((error: unknown) => {
     if (!(error instanceof CpiFailure)) throw error;
   });

@@ -2,9 +2,9 @@ import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { cloudError, diskNotAttached } from "@slipway/cpi-sdk/errors";
 import { systemCode } from "@slipway/kernel/errors";
-import { type Cloud, directoryOf, place } from "../cloud.ts";
 import { DiskInUse } from "../errors.ts";
-import { type Command, inOuterMounts } from "../namespaces.ts";
+import { directoryOf, type LocalCloud, place } from "../local-cloud.ts";
+import { inOuterMounts, type NamespaceCommand } from "../namespaces.ts";
 import { runningIn } from "../sandbox/identity.ts";
 import { ATTACH } from "../sandbox/scripts.ts";
 import { vmDir } from "../vm-record.ts";
@@ -12,14 +12,14 @@ import { forgetDisk, hasNote, holderOf, noteDisk } from "../vms/attachments.ts";
 import { fillHoles } from "./allocate.ts";
 import { hasDisk, imageOf, kindOfDisk, mustHaveDisk, provisioningOf, sizeOf } from "./disks.ts";
 import { keepSpace, mustBeLetGo } from "./image.ts";
-import { mountAt, otherMountsOf, readMounts } from "./mounts.ts";
+import { type MountEntry, mountAt, otherMountsOf, readMounts } from "./mounts.ts";
 import { runOn } from "./run-on.ts";
 
 /** Returns where the sandbox sees the disk. `mounted` is a text: agents take hints with texts only. */
 export const hintOf = (disk: string) => ({ path: `/var/vcap/disks/${place(disk)}`, mounted: "true" });
 
 /** Puts a disk into a running sandbox, or notes it for the next start. Attached there already is success. */
-export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {
+export async function attachDisk(cloud: LocalCloud, vm: string, disk: string): Promise<void> {
   await mustHaveDisk(cloud, disk);
   const holder = await holderOf(cloud, disk);
   if (holder !== undefined && holder !== place(vm))
@@ -40,7 +40,7 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
   if (init === undefined) return;
   const at = join(dir, "hot", place(disk));
   const args = [directoryOf(cloud, "disks"), dir, place(disk), String(init.pid)];
-  const put: Command = ["sh", "-c", ATTACH, "sh", ...args];
+  const put: NamespaceCommand = ["sh", "-c", ATTACH, "sh", ...args];
   try {
     await mkdir(at, { recursive: true });
     await outside(cloud, init.pid, disk, "putting it into the sandbox", put);
@@ -52,7 +52,7 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
 }
 
 /** Takes a disk out of a sandbox, unless something in there still uses it. */
-export async function detachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {
+export async function detachDisk(cloud: LocalCloud, vm: string, disk: string): Promise<void> {
   if (!(await hasNote(cloud, vm, disk))) {
     await mustHaveDisk(cloud, disk);
     throw diskNotAttached(vm, disk);
@@ -70,29 +70,46 @@ export async function detachDisk(cloud: Cloud, vm: string, disk: string): Promis
     await mustBeLetGo(cloud, disk, imageOf(cloud, disk));
 }
 
-async function takeOut(cloud: Cloud, pid: number, vm: string, disk: string): Promise<void> {
-  const dir = vmDir(cloud, vm);
+/** How long a process that was just ended may take to let go of its mounts and files. */
+const LET_GO_WITHIN_MS = 5_000;
+
+async function takeOut(cloud: LocalCloud, pid: number, vm: string, disk: string): Promise<void> {
+  const since = cloud.clock.monotonic();
   // More than once if two calls put it there at the same time.
-  for (;;) {
-    const here = await mountedIn(cloud, pid, dir, disk);
+  for (let wait = 20; ; wait = Math.min(wait * 2, 250)) {
+    const here = await mountedIn(cloud, pid, vmDir(cloud, vm), disk);
     if (here === undefined) return;
-    const others = otherMountsOf(await readMounts(`/proc/${pid}/mountinfo`), here, hintOf(disk).path);
-    if (others.length > 0) {
-      const places = others.map(({ target }) => target).join(", ");
-      throw DiskInUse({ disk, vm, why: `it is still mounted in there, at ${places}` });
-    }
-    const [program, ...args] = inOuterMounts(pid, cloud.isRoot, ["umount", "-n", here.target]);
-    const done = await cloud.exec(program, args);
-    if (done.code !== 0 && (await mountedIn(cloud, pid, dir, disk)) !== undefined)
-      throw DiskInUse({ disk, vm, why: done.stderr.trim().slice(-300) });
+    const why = await unmountedOrWhyNot(cloud, pid, disk, here);
+    if (why === undefined) continue;
+    if (cloud.clock.monotonic() - since > LET_GO_WITHIN_MS) throw DiskInUse({ disk, vm, why });
+    await cloud.clock.sleep(wait);
   }
 }
 
+async function unmountedOrWhyNot(
+  cloud: LocalCloud,
+  pid: number,
+  disk: string,
+  here: MountEntry,
+): Promise<string | undefined> {
+  const others = otherMountsOf(await readMounts(`/proc/${pid}/mountinfo`), here, hintOf(disk).path);
+  if (others.length > 0)
+    return `it is still mounted in there, at ${others.map(({ target }) => target).join(", ")}`;
+  const [program, ...args] = inOuterMounts(pid, cloud.isRoot, ["umount", "-n", here.target]);
+  const done = await cloud.exec(program, args);
+  return done.code === 0 ? undefined : done.stderr.trim().slice(-300);
+}
+
 /** Its mount in the outer mounts of a running sandbox. */
-async function mountedIn(cloud: Cloud, pid: number, dir: string, disk: string) {
+async function mountedIn(cloud: LocalCloud, pid: number, dir: string, disk: string) {
   const table = await outside(cloud, pid, disk, "looking at the mounts", ["cat", "/proc/self/mountinfo"]);
   return mountAt(table, join(dir, "hot", place(disk)));
 }
 
-const outside = (cloud: Cloud, pid: number, disk: string, doing: string, command: Command): Promise<string> =>
-  runOn(cloud, disk, doing, inOuterMounts(pid, cloud.isRoot, command));
+const outside = (
+  cloud: LocalCloud,
+  pid: number,
+  disk: string,
+  doing: string,
+  command: NamespaceCommand,
+): Promise<string> => runOn(cloud, disk, doing, inOuterMounts(pid, cloud.isRoot, command));

@@ -1,10 +1,14 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "@slipway/kernel/clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { isAlive, LocalCloud, loopDisksTrouble, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openCloud } from "../local-cloud.ts";
+import { detachDisk } from "./attach.ts";
 
 const noSandbox = await sandboxTrouble();
 const noLoop = noSandbox ?? (await loopDisksTrouble());
@@ -55,12 +59,43 @@ describe.each(sampleOf("kinds of disks", KINDS, 1))("a disk of the kind %s", (di
       const disk = await cloud.newDisk();
       await cloud.result("attach_disk", [one, disk]);
       await cloud.insideMust(one, `mkdir -p /var/vcap/store && mount --bind ${at(disk)} /var/vcap/store`);
-      const refusal = await cloud.refusal("detach_disk", [one, disk]);
-      expect(refusal).toContain("LOC-007");
-      expect(refusal).toContain("at /var/vcap/store");
+      const refusal = detachDisk(
+        { ...(await openCloud(cloud.config)), clock: fakeClock({ hurry: true }) },
+        one,
+        disk,
+      );
+      await expect(refusal).rejects.toMatchObject({
+        code: "LOC-007",
+        message: expect.stringContaining("at /var/vcap/store"),
+      });
       expect(await cloud.result("get_disks", [one])).toEqual([disk]);
       await cloud.insideMust(one, "umount /var/vcap/store");
       await cloud.result("detach_disk", [one, disk]);
+      await cloud.result("delete_disk", [disk]);
+    });
+
+    it.each([
+      ["a mount", (disk: string) => `mount --bind ${at(disk)} /var/vcap/store`, "umount /var/vcap/store"],
+      [
+        "an open file",
+        (disk: string) => `sleep 900 > ${at(disk)}/held 2>&1 & echo $! > /var/vcap/held`,
+        "kill $(cat /var/vcap/held)",
+      ],
+    ])("is taken out if %s in the sandbox goes away after the first look", async (_, hold, release) => {
+      const disk = await cloud.newDisk();
+      await cloud.result("attach_disk", [one, disk]);
+      await cloud.insideMust(one, `mkdir -p /var/vcap/store && { ${hold(disk)}; }`);
+      let looks = 0;
+      const clock = {
+        ...systemClock,
+        sleep: async (ms: number) => {
+          if (looks++ === 0) await cloud.insideMust(one, release);
+          await systemClock.sleep(ms);
+        },
+      };
+      await detachDisk({ ...(await openCloud(cloud.config)), clock }, one, disk);
+      expect(looks).toBeGreaterThan(0);
+      expect(await cloud.result("get_disks", [one])).toEqual([]);
       await cloud.result("delete_disk", [disk]);
     });
 

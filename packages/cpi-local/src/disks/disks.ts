@@ -6,38 +6,38 @@ import { replaceFile, writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { messageTrail } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { type Cloud, locked, place, placeOf } from "../cloud.ts";
 import { discard, PARTIAL, removeTree } from "../files.ts";
+import { type LocalCloud, locked, place, placeOf } from "../local-cloud.ts";
 import { holderOf } from "../vms/attachments.ts";
 import { allocate } from "./allocate.ts";
 import { growImage, makeImage, mustBeLetGo } from "./image.ts";
 import { type DiskKind, kindOfNewDisk } from "./kind.ts";
 
 /** A disk is a directory with `content`, or with `image`: a file system in a file. */
-export const diskDir = (cloud: Cloud, cid: string): string => placeOf(cloud, "disks", cid);
-export const imageOf = (cloud: Cloud, cid: string): string => join(diskDir(cloud, cid), "image");
-export const contentOf = (cloud: Cloud, cid: string): string => join(diskDir(cloud, cid), "content");
-export const hasDisk = (cloud: Cloud, cid: string): Promise<boolean> => exists(diskDir(cloud, cid));
+export const diskDir = (cloud: LocalCloud, cid: string): string => placeOf(cloud, "disks", cid);
+export const imageOf = (cloud: LocalCloud, cid: string): string => join(diskDir(cloud, cid), "image");
+export const contentOf = (cloud: LocalCloud, cid: string): string => join(diskDir(cloud, cid), "content");
+export const hasDisk = (cloud: LocalCloud, cid: string): Promise<boolean> => exists(diskDir(cloud, cid));
 
-export async function mustHaveDisk(cloud: Cloud, cid: string): Promise<void> {
+export async function mustHaveDisk(cloud: LocalCloud, cid: string): Promise<void> {
   if (!(await hasDisk(cloud, cid))) throw diskNotFound(cid);
 }
 
-export const kindOfDisk = async (cloud: Cloud, cid: string): Promise<DiskKind> =>
+export const kindOfDisk = async (cloud: LocalCloud, cid: string): Promise<DiskKind> =>
   (await exists(imageOf(cloud, cid))) ? "loop" : "directory";
 
 /** File that marks a loop disk as preallocated. Disks of earlier versions have no such file, and are thin. */
 const MARK = "preallocated";
-export const provisioningOf = async (cloud: Cloud, cid: string): Promise<Provisioning> =>
+export const provisioningOf = async (cloud: LocalCloud, cid: string): Promise<Provisioning> =>
   (await exists(join(diskDir(cloud, cid), MARK))) ? "preallocated" : "thin";
 
 /** Runs one call at a time for one disk. A caller that also needs the lock of the VM takes that first. */
-export const withDisk = <T>(cloud: Cloud, cid: string, work: () => Promise<T>): Promise<T> =>
+export const withDisk = <T>(cloud: LocalCloud, cid: string, work: () => Promise<T>): Promise<T> =>
   locked(cloud, `disk-${place(cid)}`, work);
 
 /** Made under another name and renamed when whole. */
 export async function createDisk(
-  cloud: Cloud,
+  cloud: LocalCloud,
   cid: string,
   sizeMib: number,
   provisioning: Provisioning,
@@ -56,15 +56,15 @@ export async function createDisk(
   return cid;
 }
 
-export async function undoDisk(cloud: Cloud, cid: string): Promise<void> {
+export async function undoDisk(cloud: LocalCloud, cid: string): Promise<void> {
   await removeTree(cloud, `${diskDir(cloud, cid)}${PARTIAL}`);
 }
 
-export const sizeOf = async (cloud: Cloud, cid: string): Promise<number> =>
+export const sizeOf = async (cloud: LocalCloud, cid: string): Promise<number> =>
   Number(await readFile(join(diskDir(cloud, cid), "size"), "utf8"));
 
 /** Grows a disk that is attached to no VM. The same size is fine, a smaller one is not. */
-export async function resizeDisk(cloud: Cloud, cid: string, sizeMib: number): Promise<void> {
+export async function resizeDisk(cloud: LocalCloud, cid: string, sizeMib: number): Promise<void> {
   await mustBeFree(cloud, cid);
   const before = await sizeOf(cloud, cid);
   if (sizeMib < before)
@@ -78,7 +78,11 @@ export async function resizeDisk(cloud: Cloud, cid: string, sizeMib: number): Pr
 }
 
 /** Space that a disk has is not taken from it: a thin one only need not have all. */
-export async function provisionDisk(cloud: Cloud, cid: string, provisioning: Provisioning): Promise<void> {
+export async function provisionDisk(
+  cloud: LocalCloud,
+  cid: string,
+  provisioning: Provisioning,
+): Promise<void> {
   await mustBeFree(cloud, cid);
   if ((await kindOfDisk(cloud, cid)) !== "loop") return;
   const mark = join(diskDir(cloud, cid), MARK);
@@ -87,7 +91,7 @@ export async function provisionDisk(cloud: Cloud, cid: string, provisioning: Pro
   await writeFile(mark, "");
 }
 
-export async function removeDisk(cloud: Cloud, cid: string): Promise<void> {
+export async function removeDisk(cloud: LocalCloud, cid: string): Promise<void> {
   const path = diskDir(cloud, cid);
   if (!(await exists(path))) {
     // A crash in the middle of a removal or of a creation.
@@ -99,12 +103,12 @@ export async function removeDisk(cloud: Cloud, cid: string): Promise<void> {
   await discard(cloud, path);
 }
 
-export async function describeDisk(cloud: Cloud, cid: string, metadata: JsonObject): Promise<void> {
+export async function describeDisk(cloud: LocalCloud, cid: string, metadata: JsonObject): Promise<void> {
   await mustHaveDisk(cloud, cid);
   await replaceFile(join(diskDir(cloud, cid), "metadata.json"), JSON.stringify(metadata));
 }
 
-async function mustBeFree(cloud: Cloud, cid: string): Promise<void> {
+async function mustBeFree(cloud: LocalCloud, cid: string): Promise<void> {
   await mustHaveDisk(cloud, cid);
   const holder = await holderOf(cloud, cid);
   if (holder !== undefined) throw cloudError(`disk '${cid}' is attached to '${holder}'`);

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
-import { disksHaveTheirSpace, type FullHost } from "@slipway/testkit/full-host";
+import { type FullHost, testDiskSpace } from "@slipway/testkit/disk-space";
 import { isAlive, LocalCloud, loopDisksTrouble, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { SmallDisk } from "@slipway/testkit/small-disk";
@@ -93,5 +93,5 @@ describe.runIf(rootLoop)("on a host whose file system can be full", () => {
     inside: (script) => cloud.insideMust(vm, script),
   };
   const says = /of 1000 MiB: this host has \d{3} MiB for it.*provisioning: thin/;
-  disksHaveTheirSpace(() => host, { says, empty: 100 });
+  testDiskSpace(() => host, { says, empty: 100 });
 });

@@ -2,8 +2,8 @@ import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Provisioning } from "@slipway/cpi-sdk/provisioning";
 import { ifThere } from "@slipway/kernel/files";
-import type { Cloud } from "../cloud.ts";
 import { DiskCommandFailed } from "../errors.ts";
+import type { LocalCloud } from "../local-cloud.ts";
 import { allocate } from "./allocate.ts";
 import { runOn } from "./run-on.ts";
 
@@ -13,7 +13,7 @@ const REPAIRED = 1;
 
 /** A file with an empty ext4 file system, as large as the disk: there is no more room than that. */
 export async function makeImage(
-  cloud: Cloud,
+  cloud: LocalCloud,
   disk: string,
   image: string,
   sizeMib: number,
@@ -28,7 +28,7 @@ export async function makeImage(
 
 /** Grows a file system that is not mounted. */
 export async function growImage(
-  cloud: Cloud,
+  cloud: LocalCloud,
   disk: string,
   image: string,
   sizeMib: number,
@@ -43,7 +43,7 @@ export async function growImage(
 const LOOP_GONE_WITHIN_MS = 10_000;
 
 /** Loop devices that still show this file. None is made but by a mount, and it goes with the last one. */
-export async function loopsOf(cloud: Cloud, image: string): Promise<string[]> {
+export async function loopsOf(cloud: LocalCloud, image: string): Promise<string[]> {
   if ((await loopsNamed(image))?.length === 0) return [];
   const listed = await cloud.exec("losetup", ["--noheadings", "--output", "NAME", "--associated", image]);
   return listed.code === 0
@@ -97,7 +97,7 @@ export async function keepSpace(image: string): Promise<void> {
  * mount that is just coming, and wanted. Returns whether the device is gone.
  */
 export async function mustBeLetGo(
-  cloud: Cloud,
+  cloud: LocalCloud,
   disk: string,
   image: string,
   unless: () => Promise<boolean> = async () => false,

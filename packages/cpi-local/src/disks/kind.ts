@@ -2,14 +2,14 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { ownIdentity } from "@slipway/kernel/process-identity";
-import { type Cloud, locked } from "../cloud.ts";
 import { NoLoopDisks } from "../errors.ts";
+import { type LocalCloud, locked } from "../local-cloud.ts";
 import { makeImage } from "./image.ts";
 
 export type DiskKind = "directory" | "loop";
 
 /** Returns the kind that a new disk gets. A disk keeps the kind it was made with. */
-export async function kindOfNewDisk(cloud: Cloud): Promise<DiskKind> {
+export async function kindOfNewDisk(cloud: LocalCloud): Promise<DiskKind> {
   if (cloud.diskKind === "directory") return "directory";
   const trouble = await loopTrouble(cloud);
   if (trouble === undefined) return "loop";
@@ -18,7 +18,7 @@ export async function kindOfNewDisk(cloud: Cloud): Promise<DiskKind> {
 }
 
 /** Why loop disks do not work here; found out by making one, once for each start of the host. */
-export async function loopTrouble(cloud: Cloud): Promise<string | undefined> {
+export async function loopTrouble(cloud: LocalCloud): Promise<string | undefined> {
   if (!cloud.isRoot) return "only root may mount loop devices";
   const file = join(cloud.dir, "loop-disks.json");
   const { boot } = ownIdentity();
@@ -37,7 +37,7 @@ export async function loopTrouble(cloud: Cloud): Promise<string | undefined> {
 /** In mounts of its own, which end with it and let go of the device. */
 const TRY = 'mount -n -t ext4 -o loop "$1/image" "$1/at" && : > "$1/at/file"';
 
-async function tryLoop(cloud: Cloud): Promise<string | undefined> {
+async function tryLoop(cloud: LocalCloud): Promise<string | undefined> {
   const dir = join(cloud.dir, "loop-try");
   await rm(dir, { recursive: true, force: true });
   try {

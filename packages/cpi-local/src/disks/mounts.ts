@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-export interface Mount {
+export interface MountEntry {
   /** Device of the file system. */
   readonly device: string;
   /** Part of the file system that is seen. */
@@ -11,7 +11,7 @@ export interface Mount {
 export const readMounts = (path: string): Promise<string> => readFile(path, "utf8");
 
 /** The lines of a mountinfo. */
-function mountsIn(table: string): Mount[] {
+function mountsIn(table: string): MountEntry[] {
   return table.split("\n").flatMap((line) => {
     const [, , device, root, target] = line.split(" ");
     if (device === undefined || root === undefined || target === undefined) return [];
@@ -28,11 +28,11 @@ const plain = (text: string): string =>
   );
 
 /** The last one is on top. */
-export const mountAt = (table: string, target: string): Mount | undefined =>
+export const mountAt = (table: string, target: string): MountEntry | undefined =>
   mountsIn(table).findLast((mount) => mount.target === target);
 
 /** Returns other mounts of the same thing, or of a part of it. */
-export const otherMountsOf = (table: string, { device, root }: Mount, known: string): Mount[] =>
+export const otherMountsOf = (table: string, { device, root }: MountEntry, known: string): MountEntry[] =>
   mountsIn(table).filter(
     (mount) =>
       mount.device === device &&

@@ -1,14 +1,14 @@
 import { messageTrail } from "@slipway/kernel/errors";
-import type { Cloud } from "../cloud.ts";
 import { DiskCommandFailed } from "../errors.ts";
-import type { Command } from "../namespaces.ts";
+import type { LocalCloud } from "../local-cloud.ts";
+import type { NamespaceCommand } from "../namespaces.ts";
 
 /** Runs a program on a disk: its output. One that ends with more than `most` has failed. */
 export async function runOn(
-  cloud: Cloud,
+  cloud: LocalCloud,
   disk: string,
   doing: string,
-  [program, ...args]: Command,
+  [program, ...args]: NamespaceCommand,
   most = 0,
 ): Promise<string> {
   const done = await cloud.exec(program, args).catch((cause: unknown) => {

@@ -1,6 +1,6 @@
-import { openCloud } from "../cloud.ts";
 import { createDisk as create, undoDisk, withDisk, withoutRoom } from "../disks/disks.ts";
 import { readDiskProperties } from "../disks/properties.ts";
+import { openCloud } from "../local-cloud.ts";
 import type { LocalMethods } from "./_method.ts";
 
 /** A directory, or a file system in a file that is as large as the disk. */

@@ -1,4 +1,4 @@
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../local-cloud.ts";
 import { createNetwork as create } from "../networks/managed.ts";
 import type { LocalMethods } from "./_method.ts";
 

@@ -1,4 +1,4 @@
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../local-cloud.ts";
 import { createStemcell as create, removeStemcell } from "../stemcells/stemcells.ts";
 import type { LocalMethods } from "./_method.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { exists } from "@slipway/kernel/files";
-import { openCloud, place } from "../cloud.ts";
+import { openCloud, place } from "../local-cloud.ts";
 import { forwardingTrouble } from "../networks/forwarding.ts";
 import { planNetworks } from "../networks/plan.ts";
 import { startSandbox } from "../sandbox/start.ts";

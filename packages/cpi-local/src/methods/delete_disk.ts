@@ -1,5 +1,5 @@
-import { openCloud } from "../cloud.ts";
 import { removeDisk, withDisk } from "../disks/disks.ts";
+import { openCloud } from "../local-cloud.ts";
 import type { LocalMethods } from "./_method.ts";
 
 /** Refused while a sandbox has it. */

@@ -1,4 +1,4 @@
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../local-cloud.ts";
 import { removeSnapshot } from "../snapshots/snapshots.ts";
 import type { LocalMethods } from "./_method.ts";
 

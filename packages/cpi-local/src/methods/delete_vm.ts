@@ -1,5 +1,5 @@
 import { vmNotFound } from "@slipway/cpi-sdk/errors";
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../local-cloud.ts";
 import { hasVm, removeVm, withVm } from "../vms/vms.ts";
 import type { LocalMethods } from "./_method.ts";
 

@@ -1,6 +1,6 @@
-import { openCloud } from "../cloud.ts";
 import { detachDisk as detach } from "../disks/attach.ts";
 import { withDisk } from "../disks/disks.ts";
+import { openCloud } from "../local-cloud.ts";
 import { mustHaveVm, withVm } from "../vms/vms.ts";
 import type { LocalMethods } from "./_method.ts";
 

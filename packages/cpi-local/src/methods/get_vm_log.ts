@@ -2,7 +2,7 @@ import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { vmLog } from "@slipway/cpi-sdk/vm-log";
 import { systemCode } from "@slipway/kernel/errors";
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../local-cloud.ts";
 import { runningIn } from "../sandbox/identity.ts";
 import { mustHaveVm } from "../vms/vms.ts";
 import type { LocalMethods } from "./_method.ts";

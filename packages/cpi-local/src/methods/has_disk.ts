@@ -1,5 +1,5 @@
-import { openCloud } from "../cloud.ts";
 import { hasDisk as has } from "../disks/disks.ts";
+import { openCloud } from "../local-cloud.ts";
 import type { LocalMethods } from "./_method.ts";
 
 export const hasDisk: LocalMethods["hasDisk"] = async ({ diskCid }, { config }) =>

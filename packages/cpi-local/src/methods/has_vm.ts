@@ -1,4 +1,4 @@
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../local-cloud.ts";
 import { hasVm as has } from "../vms/vms.ts";
 import type { LocalMethods } from "./_method.ts";
 

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { ifThere } from "@slipway/kernel/files";
 import type { ListedDisk, ListedVm } from "@slipway/protocol/cpi/methods/list_resources";
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
-import { type Cloud, directoryOf, openCloud } from "../cloud.ts";
 import { diskDir, sizeOf } from "../disks/disks.ts";
 import { wholeNames } from "../files.ts";
+import { directoryOf, type LocalCloud, openCloud } from "../local-cloud.ts";
 import { allVms, readRecord, vmDir } from "../vm-record.ts";
 import { disksOf } from "../vms/attachments.ts";
 import { finishRemovals } from "../vms/vms.ts";
@@ -27,7 +27,7 @@ export const listResources: LocalMethods["listResources"] = async (_, { config }
   return { vms, disks };
 };
 
-async function vmOf(cloud: Cloud, cid: string): Promise<ListedVm> {
+async function vmOf(cloud: LocalCloud, cid: string): Promise<ListedVm> {
   const dir = vmDir(cloud, cid);
   const { agent_id, networks } = (await objectIn(join(dir, "user-data.json"))) as Partial<
     Pick<ListedVm, "agent_id" | "networks">

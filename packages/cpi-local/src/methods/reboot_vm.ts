@@ -1,4 +1,4 @@
-import { openCloud } from "../cloud.ts";
+import { openCloud } from "../local-cloud.ts";
 import { startSandbox } from "../sandbox/start.ts";
 import { endSandbox } from "../sandbox/stop.ts";
 import { mustHaveVm, withVm } from "../vms/vms.ts";

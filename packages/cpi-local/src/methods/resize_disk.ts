@@ -1,5 +1,5 @@
-import { openCloud } from "../cloud.ts";
 import { resizeDisk as resize, withDisk, withoutRoom } from "../disks/disks.ts";
+import { openCloud } from "../local-cloud.ts";
 import type { LocalMethods } from "./_method.ts";
 
 /** Grows a disk that no sandbox has, with its file system. */

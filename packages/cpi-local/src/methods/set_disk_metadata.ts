@@ -1,5 +1,5 @@
-import { openCloud } from "../cloud.ts";
 import { describeDisk } from "../disks/disks.ts";
+import { openCloud } from "../local-cloud.ts";
 import type { LocalMethods } from "./_method.ts";
 
 /** Writes the metadata beside the disk, for operators who look there. */

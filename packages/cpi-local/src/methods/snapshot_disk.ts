@@ -1,5 +1,5 @@
-import { openCloud } from "../cloud.ts";
 import { withoutRoom } from "../disks/disks.ts";
+import { openCloud } from "../local-cloud.ts";
 import { createSnapshot, removeSnapshot } from "../snapshots/snapshots.ts";
 import type { LocalMethods } from "./_method.ts";
 

@@ -1,6 +1,6 @@
-import { openCloud } from "../cloud.ts";
 import { provisionDisk, resizeDisk, withDisk, withoutRoom } from "../disks/disks.ts";
 import { readDiskProperties } from "../disks/properties.ts";
+import { openCloud } from "../local-cloud.ts";
 import type { LocalMethods } from "./_method.ts";
 
 /** Changes the size of a disk, and whether all its space is taken from the start. */

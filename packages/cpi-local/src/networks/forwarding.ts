@@ -1,10 +1,10 @@
-import type { Cloud } from "../cloud.ts";
+import type { LocalCloud } from "../local-cloud.ts";
 
 /**
  * Why sandboxes with networks of their own may not reach each other, though the host reaches them: Docker and others set
  * up firewalls that forward nothing they do not know. Ours to say, not ours to change.
  */
-export async function forwardingTrouble(cloud: Cloud): Promise<string | undefined> {
+export async function forwardingTrouble(cloud: LocalCloud): Promise<string | undefined> {
   const listed = await cloud.exec("iptables", ["-w", "-S"]).catch(() => undefined);
   if (listed?.code !== 0 || !/^-P FORWARD (DROP|REJECT)/m.test(listed.stdout)) return undefined;
   if (/^-A .*sw-/m.test(listed.stdout)) return undefined;

@@ -4,11 +4,11 @@ import { cloudError, networkNotFound, notSupported } from "@slipway/cpi-sdk/erro
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { exists } from "@slipway/kernel/files";
 import * as v from "valibot";
-import { type Cloud, directoryOf, locked, placeOf } from "../cloud.ts";
 import { namesIn } from "../files.ts";
+import { directoryOf, type LocalCloud, locked, placeOf } from "../local-cloud.ts";
 
 const managedNetwork = v.object({ range: v.string(), gateway: v.string() });
-export type ManagedNetwork = v.InferOutput<typeof managedNetwork>;
+export type ManagedNetworkRecord = v.InferOutput<typeof managedNetwork>;
 
 export interface NetworkOrder {
   readonly range?: string | undefined;
@@ -21,7 +21,11 @@ const SMALLEST_OCTET = 200;
 const LARGEST_OCTET = 249;
 
 /** Nothing has to be made for a network; it is written down so that the next one without a range gets another. */
-export async function createNetwork(cloud: Cloud, cid: string, order: NetworkOrder): Promise<ManagedNetwork> {
+export async function createNetwork(
+  cloud: LocalCloud,
+  cid: string,
+  order: NetworkOrder,
+): Promise<ManagedNetworkRecord> {
   return await locked(cloud, "networks", async () => {
     const file = placeOf(cloud, "networks", cid);
     if (await exists(file)) return await read(file);
@@ -33,7 +37,7 @@ export async function createNetwork(cloud: Cloud, cid: string, order: NetworkOrd
   });
 }
 
-export async function removeNetwork(cloud: Cloud, cid: string): Promise<void> {
+export async function removeNetwork(cloud: LocalCloud, cid: string): Promise<void> {
   const file = placeOf(cloud, "networks", cid);
   if (!(await exists(file))) throw networkNotFound(cid);
   await rm(file);
@@ -41,7 +45,7 @@ export async function removeNetwork(cloud: Cloud, cid: string): Promise<void> {
 
 const RANGE = /^(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}\/\d{1,2}$/;
 
-function given(range: string, gateway: string | undefined): ManagedNetwork {
+function given(range: string, gateway: string | undefined): ManagedNetworkRecord {
   const start = RANGE.exec(range)?.[1];
   if (start === undefined) throw notSupported(`the range ${JSON.stringify(range)} is no IPv4 range`);
   return { range, gateway: gateway ?? `${start}.1` };
@@ -51,7 +55,7 @@ function given(range: string, gateway: string | undefined): ManagedNetwork {
 const LARGEST = 16;
 const SMALLEST = 30;
 
-async function freeRange(cloud: Cloud, bits = 24): Promise<ManagedNetwork> {
+async function freeRange(cloud: LocalCloud, bits = 24): Promise<ManagedNetworkRecord> {
   if (bits < LARGEST || bits > SMALLEST)
     throw notSupported(`netmask_bits ${bits}: a network without a range has ${LARGEST} to ${SMALLEST}`);
   const taken = new Set<string>();
@@ -65,5 +69,5 @@ async function freeRange(cloud: Cloud, bits = 24): Promise<ManagedNetwork> {
   throw cloudError("all ranges for networks without one are taken; give the network a range");
 }
 
-const read = async (file: string): Promise<ManagedNetwork> =>
+const read = async (file: string): Promise<ManagedNetworkRecord> =>
   v.parse(managedNetwork, JSON.parse(await readFile(file, "utf8")));

@@ -5,7 +5,7 @@ import { BITS, isInRange, parseAddress } from "@slipway/kernel/ip-address";
 import type { Network, Networks } from "@slipway/protocol/settings/networks";
 import { AddressRefused } from "../errors.ts";
 
-export interface NetworkPlan {
+export interface SandboxNetworkPlan {
   /** The networks as the agent shall see them, with every address known. */
   readonly networks: Networks;
   readonly addresses: readonly { readonly network: string; readonly ip: string }[];
@@ -23,7 +23,7 @@ const LOOPBACK = "127.0.0.0/8";
  * Addresses of 127.0.0.0/8 are the host's own, one for each sandbox. Others need root: the sandbox then has a network of
  * its own, with one pair of interfaces for each of its networks, whose other end is a router on the host.
  */
-export function planNetworks(cid: string, networks: Networks, isRoot: boolean): NetworkPlan {
+export function planNetworks(cid: string, networks: Networks, isRoot: boolean): SandboxNetworkPlan {
   const known = interfaceNetworks(networks).map(([name, network]): [string, Network & { ip: string }] => [
     name,
     { ...network, ip: network.ip || dynamicAddress(cid, name) },

@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { isInRange } from "@slipway/kernel/ip-address";
-import { type Cloud, place } from "../cloud.ts";
 import { AddressRefused, NetworkSetupFailed } from "../errors.ts";
+import { type LocalCloud, place } from "../local-cloud.ts";
 import { AGENT_PORT, listenersOn } from "../networks/listeners.ts";
 import { hostEndOf, isHostEnd } from "../networks/plan.ts";
-import { allVms, readRecord, type VmRecord, vmDir } from "../vm-record.ts";
+import { allVms, readRecord, type SandboxRecord, vmDir } from "../vm-record.ts";
 import { runningIn } from "./identity.ts";
 
 /**
  * Refuses addresses that are taken: by another running sandbox, by another program, or by the host for its own
  * purposes.
  */
-export async function mustBeFree(cloud: Cloud, cid: string, record: VmRecord): Promise<void> {
+export async function mustBeFree(cloud: LocalCloud, cid: string, record: SandboxRecord): Promise<void> {
   for (const { network, ip } of record.addresses) {
     const holder = await runningWith(cloud, cid, ip);
     if (holder !== undefined) throw AddressRefused({ network, ip, why: `the sandbox ${holder} has it` });
@@ -30,7 +30,7 @@ export async function mustBeFree(cloud: Cloud, cid: string, record: VmRecord): P
   }
 }
 
-async function runningWith(cloud: Cloud, cid: string, ip: string): Promise<string | undefined> {
+async function runningWith(cloud: LocalCloud, cid: string, ip: string): Promise<string | undefined> {
   for (const other of await allVms(cloud)) {
     if (other === place(cid)) continue;
     const dir = vmDir(cloud, other);
@@ -55,7 +55,11 @@ const PATIENCE_MS = 30_000;
 const NAMELESS = /^if\d+$/;
 
 /** The kernel takes the network of a sandbox that ended by itself apart in its own time. */
-async function routesWithoutOwn(cloud: Cloud, cid: string, record: VmRecord): Promise<readonly Shown[]> {
+async function routesWithoutOwn(
+  cloud: LocalCloud,
+  cid: string,
+  record: SandboxRecord,
+): Promise<readonly Shown[]> {
   const own = record.addresses.map(({ network }) => hostEndOf(cid, network));
   const since = cloud.clock.monotonic();
   for (;;) {
@@ -73,7 +77,7 @@ async function routesWithoutOwn(cloud: Cloud, cid: string, record: VmRecord): Pr
 }
 
 /** No address of the host's, and none that the host has another way to than its default. */
-async function mustBeUnknown(cloud: Cloud, cid: string, record: VmRecord): Promise<void> {
+async function mustBeUnknown(cloud: LocalCloud, cid: string, record: SandboxRecord): Promise<void> {
   const routes = await routesWithoutOwn(cloud, cid, record);
   const links = await inFamilies(record, (family) => shown(cloud, cid, [family, "addr"]));
   for (const { network, ip } of record.addresses) {
@@ -99,7 +103,7 @@ async function mustBeUnknown(cloud: Cloud, cid: string, record: VmRecord): Promi
 
 /** Collects the results for the address families that the sandbox has addresses of. */
 async function inFamilies(
-  { addresses }: VmRecord,
+  { addresses }: SandboxRecord,
   look: (family: "-4" | "-6") => Promise<readonly Shown[]>,
 ): Promise<readonly Shown[]> {
   const families = new Set(addresses.map(({ ip }) => (ip.includes(":") ? ("-6" as const) : ("-4" as const))));
@@ -107,7 +111,7 @@ async function inFamilies(
   return found.flat();
 }
 
-async function shown(cloud: Cloud, cid: string, args: readonly string[]): Promise<readonly Shown[]> {
+async function shown(cloud: LocalCloud, cid: string, args: readonly string[]): Promise<readonly Shown[]> {
   const result = await cloud.exec("ip", ["-json", ...args]).catch((cause: unknown) => {
     throw NetworkSetupFailed({ cid, said: "the program ip cannot be started" }, { cause });
   });

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { isAlive, LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
+import { isAlive, isRoot, LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { keeperOf } from "../namespaces.ts";
 import { startAll, stopAll } from "../power.ts";
 import { runningIn } from "./identity.ts";
 
@@ -13,6 +14,8 @@ sampleTests(1 / 3);
 const trouble = await sandboxTrouble();
 /** Directories of the host with something in them. */
 const HIDDEN = ["/usr/share/doc", "/var/log"].filter((dir) => readdirSync(dir).length > 0);
+/** Directories of which every sandbox has a copy to write to. */
+const COPIED = ["/etc", "/usr/local/share/ca-certificates"];
 let cloud: LocalCloud;
 let vm: string;
 
@@ -24,7 +27,7 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a sandbox with 
   afterAll(() => cloud.close());
 
   it("cannot write to any of the host's file systems", async () => {
-    const mine = ["/var", "/run", "/tmp", "/dev/shm", "/proc", "/dev/pts"];
+    const mine = ["/var", "/run", "/tmp", "/dev/shm", "/proc", "/dev/pts", ...COPIED];
     const places = await cloud.insideMust(
       vm,
       "cut -d' ' -f5 /proc/self/mountinfo | sort -u | while read -r at; do [ ! -w $at ] || echo $at; done",
@@ -36,7 +39,7 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a sandbox with 
     expect(
       await cloud.insideMust(vm, "[ -w /run/slipway/var ] || [ -w /run/slipway/node ] || echo fine"),
     ).toBe("fine\n");
-    for (const place of ["/etc", "/usr", "/var/lib", "/var/log", "/", "/home", "/root", "/opt"])
+    for (const place of ["/usr", "/var/lib", "/var/log", "/", "/home", "/root", "/opt"])
       expect((await cloud.inside(vm, `touch ${place}/slipway-was-here`)).code, place).not.toBe(0);
   });
 
@@ -53,6 +56,34 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a sandbox with 
     await cloud.result("delete_vm", [other]);
   });
 
+  it("writes to copies of its own of what releases change, which a reboot keeps and delete_vm removes", async () => {
+    const own = await cloud.newVm();
+    const places = COPIED.filter((place) => existsSync(place));
+    const write = places.map((place) => `echo mine > ${place}/slipway-own`).join(" && ");
+    await cloud.insideMust(
+      own,
+      `${write} && echo "no entry" > /etc/issue && mkdir -p /etc/ssl/certs/slipway`,
+    );
+    for (const place of places) expect(existsSync(`${place}/slipway-own`), place).toBe(false);
+    expect(await cloud.insideMust(vm, "ls /etc; cat /etc/issue")).not.toMatch(/slipway-own|no entry/);
+    await cloud.result("reboot_vm", [own]);
+    await cloud.agentStarts(own, 2);
+    const kept = places.map((place) => `cat ${place}/slipway-own`).join(" && ");
+    expect(await cloud.insideMust(own, `${kept} && cat /etc/issue`)).toBe(
+      `${"mine\n".repeat(places.length)}no entry\n`,
+    );
+    await cloud.result("delete_vm", [own]);
+    expect(existsSync(cloud.vm(own))).toBe(false);
+  });
+
+  it.runIf(isRoot)("has nothing in its /etc that only root of the host may read", async () => {
+    const find = "find /etc -type f ! -perm -o=r ! -name shadow";
+    const secret = execFileSync("sh", ["-c", find], { encoding: "utf8" }).split("\n").filter(Boolean);
+    const seen = await cloud.insideMust(vm, "find /etc -type f");
+    for (const file of secret) expect(seen.split("\n"), file).not.toContain(file);
+    expect(await cloud.insideMust(vm, "cut -d: -f2 /etc/shadow | sort -u")).toBe("*\n");
+  });
+
   it("sees its own processes only, the first of which is its init", async () => {
     const listed = await cloud.insideMust(
       vm,
@@ -60,6 +91,12 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a sandbox with 
     );
     expect(listed).not.toContain("vitest");
     expect(listed).toContain("/run/slipway/agent.cjs -C /run/slipway/agent.json -b /var/vcap -P namespace");
+  });
+
+  it("is one short line in a list of the host's processes, which names the VM", async () => {
+    const keeper = keeperOf(cloud.pid(vm));
+    const line = readFileSync(`/proc/${keeper?.pid}/cmdline`, "utf8").split("\0").join(" ").trim();
+    expect(line).toBe(`sh -s sandbox ${cloud.vm(vm)}`);
   });
 
   it("has no descriptor of the host's in any of its processes, but its own log", async () => {

@@ -1,3 +1,4 @@
+import { shellQuoted } from "@slipway/kernel/shell";
 import { HOST_VIEW } from "./host-view.ts";
 import { IDMAP, REMAP } from "./remap.ts";
 
@@ -5,15 +6,19 @@ import { IDMAP, REMAP } from "./remap.ts";
  * Scripts that run before the agent does, in the order in which they run. The texts are constant: what they work on
  * are arguments.
  *
- * OUTER is the last process of the host's pid namespace; its first child is the sandbox's init. It stays as long as
- * that one: it keeps the outer mounts, by which disks come and go, so that nothing inside has to. It notes an end
- * that was wanted (3). Arguments: INIT, a name, the directory of the VM, and more for INIT.
+ * The script of `outer` runs in the last process of the host's pid namespace; its first child is the sandbox's init. It
+ * stays as long as that one: it keeps the outer mounts, by which disks come and go, so that nothing inside has to. It
+ * notes an end that was wanted (3). Arguments: INIT, a name, the directory of the VM, and more for INIT. They come with
+ * the script by stdin, since lists of processes show that process. The braces keep a shell from running a part of it.
  */
-export const OUTER = `setsid sh -c "$@" &
+export const outer = (args: readonly string[]): string => `{
+set -- ${args.map(shellQuoted).join(" ")}
+setsid sh -c "$@" < /dev/null &
 wait $!
 code=$?
 [ "$code" -ne 3 ] || echo off > "$3/ended"
 exit "$code"
+}
 `;
 
 /**
@@ -242,6 +247,10 @@ if [ -z "$stemcell" ]; then
   link_var || fail "no /var"
   put "$own/tmp" /tmp
   put "$own/tmp" /var/tmp
+  for place in /etc /usr/local/share/ca-certificates; do
+    copied "$place" || fail "no $place of its own"
+  done
+  [ -L "$root/etc/resolv.conf" ] || ( cd "$root" && as sh -c 'cat > etc/resolv.conf' < /etc/resolv.conf )
   # Where names are resolved by a file of the host's.
   [ ! -d /run/systemd/resolve ] ||
     { mkdir -p "$root/run/systemd/resolve" && cp /run/systemd/resolve/*.conf "$root/run/systemd/resolve"; }
@@ -250,7 +259,6 @@ if [ -z "$stemcell" ]; then
     case $at in /var/*) at=/run/slipway$at ;; esac
     [ ! -d "$root$at" ] || fresh mode=700,size=4k,ro "$at"
   done
-  accounts || fail "no accounts"
   sockets || fail "sockets of the host stay open"
 fi
 terminals

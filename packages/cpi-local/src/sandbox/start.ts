@@ -4,17 +4,17 @@ import { basename, join } from "node:path";
 import { notStarted } from "@slipway/kernel/exec";
 import { exists } from "@slipway/kernel/files";
 import { ownIdentity, type ProcessIdentity } from "@slipway/kernel/process-identity";
-import { LOG_LIMIT, LOG_LIMIT_VARIABLE } from "@slipway/kernel/steady-output";
-import { type Cloud, directoryOf, locked } from "../cloud.ts";
+import { LOG_LIMIT, LOG_LIMIT_VARIABLE } from "@slipway/kernel/resilient-output";
 import { NamespacesRefused, SandboxDidNotStart } from "../errors.ts";
+import { directoryOf, type LocalCloud, locked } from "../local-cloud.ts";
 import { userFlags } from "../namespaces.ts";
 import { probeNamespaces } from "../probe.ts";
-import { readRecord, type VmRecord } from "../vm-record.ts";
+import { readRecord, type SandboxRecord } from "../vm-record.ts";
 import { mustBeFree } from "./free-addresses.ts";
 import { runningIn } from "./identity.ts";
 import { IDS, INSIDE, LOOP } from "./inside.ts";
 import { firstIdOf } from "./remap.ts";
-import { INIT, OUTER, ROOT } from "./scripts.ts";
+import { INIT, outer, ROOT } from "./scripts.ts";
 import { endSandbox } from "./stop.ts";
 
 const STARTS_WITHIN_MS = 60_000;
@@ -22,7 +22,7 @@ const SAYS_ITSELF_WITHIN_MS = 10_000;
 const POLL_MS = 4;
 
 /** Starts a sandbox, which lives on after its CPI. One that runs is left alone. */
-export async function startSandbox(cloud: Cloud, vmDir: string, cid: string): Promise<ProcessIdentity> {
+export async function startSandbox(cloud: LocalCloud, vmDir: string, cid: string): Promise<ProcessIdentity> {
   const running = await runningIn(vmDir);
   if (running !== undefined && (await isSetUp(cloud, vmDir))) return running;
   // A start whose CPI has ended may still be under way: from here on it cannot say who it is any more.
@@ -52,13 +52,17 @@ export async function startSandbox(cloud: Cloud, vmDir: string, cid: string): Pr
 }
 
 /** Undefined if it ended before it could say who it is. */
-async function launch(cloud: Cloud, vmDir: string, record: VmRecord): Promise<ProcessIdentity | undefined> {
+async function launch(
+  cloud: LocalCloud,
+  vmDir: string,
+  record: SandboxRecord,
+): Promise<ProcessIdentity | undefined> {
   await mkdir(join(vmDir, "starting"), { mode: 0o700 });
   const self = ownIdentity();
   const user = await userFlags(cloud);
   const net = record.ownNetwork ? "--net" : "";
-  const command = [
-    ...[OUTER, "sh", INIT, "sandbox", vmDir, cloud.random.hex(8), self.boot, self.namespace],
+  const args = [
+    ...[INIT, "sandbox", vmDir, cloud.random.hex(8), self.boot, self.namespace],
     directoryOf(cloud, "disks"),
     ...[ROOT, "sandbox", vmDir, cloud.dir, record.stemcell ?? "", cloud.agent, process.execPath],
     ...[user.length === 0 ? "" : "user", net, IDS, INSIDE, LOOP, String(firstIdOf(basename(vmDir)))],
@@ -71,7 +75,7 @@ async function launch(cloud: Cloud, vmDir: string, record: VmRecord): Promise<Pr
   const log = await open(join(vmDir, "agent.log"), "a+", 0o600);
   let failed = false;
   try {
-    const child = spawn("unshare", [...flags, "sh", "-c", ...command], {
+    const child = spawn("unshare", [...flags, "sh", "-s", "sandbox", vmDir], {
       cwd: "/",
       env: {
         PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -79,8 +83,10 @@ async function launch(cloud: Cloud, vmDir: string, record: VmRecord): Promise<Pr
         [LOG_LIMIT_VARIABLE]: String(LOG_LIMIT),
       },
       detached: true,
-      stdio: ["ignore", log.fd, log.fd],
+      stdio: ["pipe", log.fd, log.fd],
     });
+    // A start that ends before it has read all says so by its code.
+    child.stdin?.on("error", () => {}).end(outer(args));
     child.once("exit", (code) => {
       failed = code !== 0;
     });
@@ -102,7 +108,7 @@ async function launch(cloud: Cloud, vmDir: string, record: VmRecord): Promise<Pr
 }
 
 /** Waits until the sandbox has started its agent; false if it ends or takes too long. */
-async function isSetUp(cloud: Cloud, vmDir: string): Promise<boolean> {
+async function isSetUp(cloud: LocalCloud, vmDir: string): Promise<boolean> {
   const since = cloud.clock.monotonic();
   while (cloud.clock.monotonic() - since < STARTS_WITHIN_MS) {
     const said = await readFile(join(vmDir, "starting", "ready"), "utf8").catch(() => "");

@@ -2,8 +2,8 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
-import type { Cloud } from "../cloud.ts";
 import { SandboxDoesNotEnd } from "../errors.ts";
+import type { LocalCloud } from "../local-cloud.ts";
 import { isThere, type Keeper, keeperOf } from "../namespaces.ts";
 import { hostEndOf } from "../networks/plan.ts";
 import { readRecord } from "../vm-record.ts";
@@ -15,7 +15,7 @@ const ENDS_WITHIN_MS = 60_000;
  * Ends a sandbox: killing its init ends all its processes, and with them go its mounts, loop devices and networks. A
  * start that is under way is called off first. The directory may have been renamed since.
  */
-export async function endSandbox(cloud: Cloud, vmDir: string, cid: string): Promise<boolean> {
+export async function endSandbox(cloud: LocalCloud, vmDir: string, cid: string): Promise<boolean> {
   await callOffStart(cloud, vmDir);
   const since = cloud.clock.monotonic();
   let ended = false;
@@ -44,7 +44,7 @@ export async function endSandbox(cloud: Cloud, vmDir: string, cid: string): Prom
 }
 
 /** The kernel takes its network apart in its own time. The next sandbox may need the addresses now. */
-async function removeWires(cloud: Cloud, vmDir: string, cid: string): Promise<void> {
+async function removeWires(cloud: LocalCloud, vmDir: string, cid: string): Promise<void> {
   const record = await readRecord(vmDir).catch(() => undefined);
   if (record?.ownNetwork !== true) return;
   // One that is gone is as it should be; what is left is noticed by who needs its address.
@@ -53,7 +53,7 @@ async function removeWires(cloud: Cloud, vmDir: string, cid: string): Promise<vo
 }
 
 /** An init that has not said who it is does so in this directory. */
-async function callOffStart(cloud: Cloud, vmDir: string): Promise<void> {
+async function callOffStart(cloud: LocalCloud, vmDir: string): Promise<void> {
   const starting = join(vmDir, "starting");
   if (!(await exists(starting))) return;
   const calledOff = join(vmDir, `called-off-${cloud.random.hex(6)}`);

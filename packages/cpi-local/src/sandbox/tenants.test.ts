@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { addressOctet } from "@slipway/testkit/address-octet";
 import { eventually } from "@slipway/testkit/eventually";
 import { isRoot, LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
-import { ownOctet } from "@slipway/testkit/own-octet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AGENT } from "./testing/escape-attempts.ts";
 import { CANARY, NETWORK_PLACES, PATTERN, PLACES, PLANT, searchOf } from "./testing/tenant-search.ts";
@@ -14,7 +14,7 @@ const trouble = await sandboxTrouble();
 const possible = needs("userns", trouble === undefined, trouble);
 
 const network = (last: number) => {
-  const base = `10.214.${ownOctet()}`;
+  const base = `10.214.${addressOctet()}`;
   return { type: "manual", ip: `${base}.${last}`, netmask: "255.255.255.0", gateway: `${base}.1` };
 };
 const onLoopback = () => ({

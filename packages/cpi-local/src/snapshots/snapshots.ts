@@ -4,17 +4,17 @@ import { messageTrail } from "@slipway/kernel/errors";
 import { mustRun } from "@slipway/kernel/exec";
 import { exists } from "@slipway/kernel/files";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { type Cloud, place, placeOf } from "../cloud.ts";
 import { contentOf, imageOf, kindOfDisk, mustHaveDisk, provisioningOf, withDisk } from "../disks/disks.ts";
 import { mountAt } from "../disks/mounts.ts";
 import { DiskCommandFailed } from "../errors.ts";
 import { discard, PARTIAL } from "../files.ts";
-import { asOwner, type Command, inOuterMounts } from "../namespaces.ts";
+import { type LocalCloud, place, placeOf } from "../local-cloud.ts";
+import { asOwner, inOuterMounts, type NamespaceCommand } from "../namespaces.ts";
 import { runningIn } from "../sandbox/identity.ts";
 import { vmDir } from "../vm-record.ts";
 import { holderOf } from "../vms/attachments.ts";
 
-const snapshotDir = (cloud: Cloud, cid: string): string => placeOf(cloud, "snapshots", cid);
+const snapshotDir = (cloud: LocalCloud, cid: string): string => placeOf(cloud, "snapshots", cid);
 
 /**
  * Copies with as little room and time as the host's file system allows. Blocks that a copy shares with a disk must be
@@ -29,7 +29,7 @@ trap 'fsfreeze --unfreeze "$still"' EXIT
 fsfreeze --freeze "$still" && "$@"`;
 
 export async function createSnapshot(
-  cloud: Cloud,
+  cloud: LocalCloud,
   cid: string,
   disk: string,
   metadata: JsonObject,
@@ -54,10 +54,10 @@ export async function createSnapshot(
 }
 
 /** Removing one that is not there is success. */
-export const removeSnapshot = (cloud: Cloud, cid: string): Promise<void> =>
+export const removeSnapshot = (cloud: LocalCloud, cid: string): Promise<void> =>
   discard(cloud, snapshotDir(cloud, cid));
 
-async function copyDisk(cloud: Cloud, disk: string, to: string): Promise<void> {
+async function copyDisk(cloud: LocalCloud, disk: string, to: string): Promise<void> {
   const [program, ...args] = await copyCommand(cloud, disk, to);
   // Without a signal: a copy that is killed would leave the file system standing still.
   await mustRun(cloud.exec, "copying", program, args).catch((cause: unknown) => {
@@ -65,11 +65,11 @@ async function copyDisk(cloud: Cloud, disk: string, to: string): Promise<void> {
   });
 }
 
-async function copyCommand(cloud: Cloud, disk: string, to: string): Promise<Command> {
+async function copyCommand(cloud: LocalCloud, disk: string, to: string): Promise<NamespaceCommand> {
   if ((await kindOfDisk(cloud, disk)) === "directory")
     return await asOwner(cloud, [...copy("auto"), contentOf(cloud, disk), join(to, "content")]);
   const reflink = (await provisioningOf(cloud, disk)) === "thin" ? "auto" : "never";
-  const command: Command = [...copy(reflink), imageOf(cloud, disk), join(to, "image")];
+  const command: NamespaceCommand = [...copy(reflink), imageOf(cloud, disk), join(to, "image")];
   const holder = await holderOf(cloud, disk);
   const init = holder === undefined ? undefined : await runningIn(vmDir(cloud, holder));
   if (holder === undefined || init === undefined) return command;

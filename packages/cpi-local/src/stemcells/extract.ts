@@ -6,7 +6,7 @@ import { SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { archiveBytes } from "@slipway/kernel/tar/file";
 import { readTar, type TarEntry } from "@slipway/kernel/tar/read";
 import { BadImage } from "../errors.ts";
-import { Entries, refuse } from "./entries.ts";
+import { EntryChecker, refuse } from "./entry-checker.ts";
 
 export interface RootOrder {
   readonly imagePath: string;
@@ -27,7 +27,7 @@ export async function extractRoot(order: RootOrder): Promise<void> {
   const { to, signal } = order;
   await mkdir(to, { mode: 0o755 });
   const room = await roomAt(to);
-  const entries = new Entries();
+  const entries = new EntryChecker();
   const ready: { path: string; entry: TarEntry }[] = [];
   let written = 0;
   try {

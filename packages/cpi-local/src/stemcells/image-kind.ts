@@ -3,7 +3,7 @@ import { archiveKind } from "@slipway/kernel/tar/file";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { BadImage } from "../errors.ts";
 
-export type ImageKind = "host" | "tar" | "tar.gz";
+export type RootImageKind = "host" | "tar" | "tar.gz";
 
 const LONGEST_NOTE = 64 * 1024;
 
@@ -11,7 +11,7 @@ const LONGEST_NOTE = 64 * 1024;
  * Finds out which root file system an image gives its sandboxes. An empty image, `root: host` among the cloud
  * properties, or a text in its place mean the host's; else the image must be a tar.
  */
-export async function imageKind(path: string, cloudProperties: JsonObject): Promise<ImageKind> {
+export async function imageKind(path: string, cloudProperties: JsonObject): Promise<RootImageKind> {
   if (cloudProperties.root === "host") return "host";
   const file = await open(path, "r").catch((cause: unknown) => {
     throw BadImage({ why: `${path} cannot be read` }, { cause });

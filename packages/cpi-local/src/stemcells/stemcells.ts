@@ -5,15 +5,15 @@ import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { exists } from "@slipway/kernel/files";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { type Cloud, locked, place, placeOf } from "../cloud.ts";
 import { discard, PARTIAL } from "../files.ts";
+import { type LocalCloud, locked, place, placeOf } from "../local-cloud.ts";
 import { allVms, readRecord, vmDir } from "../vm-record.ts";
 import { extractRoot } from "./extract.ts";
 import { imageKind } from "./image-kind.ts";
 
 const stemcellRecord = v.object({ format: v.literal(1), root: v.picklist(["host", "image"]) });
 
-export const stemcellDir = (cloud: Cloud, cid: string): string => placeOf(cloud, "stemcells", cid);
+export const stemcellDir = (cloud: LocalCloud, cid: string): string => placeOf(cloud, "stemcells", cid);
 
 export interface StemcellOrder {
   readonly cid: string;
@@ -24,7 +24,7 @@ export interface StemcellOrder {
 }
 
 /** Made under another name and renamed when whole. */
-export async function createStemcell(cloud: Cloud, order: StemcellOrder): Promise<string> {
+export async function createStemcell(cloud: LocalCloud, order: StemcellOrder): Promise<string> {
   const { cid } = order;
   const path = stemcellDir(cloud, cid);
   return await locked(cloud, `stemcell-${place(cid)}`, async () => {
@@ -48,7 +48,7 @@ export async function createStemcell(cloud: Cloud, order: StemcellOrder): Promis
 }
 
 /** Returns `host`, or the directory with the stemcell's own root file system. */
-export async function rootOfStemcell(cloud: Cloud, cid: string): Promise<"host" | string> {
+export async function rootOfStemcell(cloud: LocalCloud, cid: string): Promise<"host" | string> {
   const path = stemcellDir(cloud, cid);
   if (!(await exists(path))) throw stemcellNotFound(cid);
   const record = v.parse(stemcellRecord, JSON.parse(await readFile(join(path, "stemcell.json"), "utf8")));
@@ -56,7 +56,7 @@ export async function rootOfStemcell(cloud: Cloud, cid: string): Promise<"host" 
 }
 
 /** Removing one that is not there is success. */
-export async function removeStemcell(cloud: Cloud, cid: string): Promise<void> {
+export async function removeStemcell(cloud: LocalCloud, cid: string): Promise<void> {
   for (const vm of await allVms(cloud)) {
     const record = await readRecord(vmDir(cloud, vm)).catch(() => undefined);
     if (record?.stemcell === place(cid))

@@ -5,34 +5,34 @@ import { replaceFile } from "@slipway/kernel/atomic-file";
 import { mustRun } from "@slipway/kernel/exec";
 import { exists } from "@slipway/kernel/files";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { type Cloud, directoryOf, locked, place } from "../cloud.ts";
-import { DOOMED, discard, namesIn, PARTIAL, removeTree } from "../files.ts";
+import { DELETED, discard, namesIn, PARTIAL, removeTree } from "../files.ts";
+import { directoryOf, type LocalCloud, locked, place } from "../local-cloud.ts";
 import { asOwner } from "../namespaces.ts";
-import type { NetworkPlan } from "../networks/plan.ts";
+import type { SandboxNetworkPlan } from "../networks/plan.ts";
 import { endSandbox } from "../sandbox/stop.ts";
-import { type VmRecord, vmDir } from "../vm-record.ts";
+import { type SandboxRecord, vmDir } from "../vm-record.ts";
 
-export const hasVm = (cloud: Cloud, cid: string): Promise<boolean> => exists(vmDir(cloud, cid));
+export const hasVm = (cloud: LocalCloud, cid: string): Promise<boolean> => exists(vmDir(cloud, cid));
 
-export async function mustHaveVm(cloud: Cloud, cid: string): Promise<string> {
+export async function mustHaveVm(cloud: LocalCloud, cid: string): Promise<string> {
   if (!(await hasVm(cloud, cid))) throw vmNotFound(cid);
   return vmDir(cloud, cid);
 }
 
 /** One call at a time for one VM. */
-export const withVm = <T>(cloud: Cloud, cid: string, work: () => Promise<T>): Promise<T> =>
+export const withVm = <T>(cloud: LocalCloud, cid: string, work: () => Promise<T>): Promise<T> =>
   locked(cloud, `vm-${place(cid)}`, work);
 
-export interface NewVm {
+export interface NewSandbox {
   readonly userData: string;
-  readonly record: VmRecord;
-  readonly plan: NetworkPlan;
+  readonly record: SandboxRecord;
+  readonly plan: SandboxNetworkPlan;
   /** The `/var/vcap` that came with its root file system. */
   readonly vcap?: string | undefined;
 }
 
 /** Whole or not at all; a repeat finds the first one. Not started. */
-export async function createVm(cloud: Cloud, cid: string, vm: NewVm): Promise<void> {
+export async function createVm(cloud: LocalCloud, cid: string, vm: NewSandbox): Promise<void> {
   const path = vmDir(cloud, cid);
   if (await exists(path)) return;
   // A crash in the middle of a removal, or of an earlier try.
@@ -78,9 +78,9 @@ const AGENT_CONFIG = {
  * Ends its processes and removes it, whatever state a crash has left it in. First out of sight: an init that has not yet
  * said who it is finds no place to say it, and ends.
  */
-export async function removeVm(cloud: Cloud, cid: string): Promise<void> {
+export async function removeVm(cloud: LocalCloud, cid: string): Promise<void> {
   const path = vmDir(cloud, cid);
-  const doomed = `${path}${DOOMED}`;
+  const doomed = `${path}${DELETED}`;
   if (await exists(doomed)) await endSandbox(cloud, doomed, cid);
   if (await exists(path)) {
     await removeTree(cloud, doomed);
@@ -91,23 +91,23 @@ export async function removeVm(cloud: Cloud, cid: string): Promise<void> {
 }
 
 /** Removals that a crash has interrupted: their processes may still hold disks and addresses. */
-export async function finishRemovals(cloud: Cloud): Promise<void> {
+export async function finishRemovals(cloud: LocalCloud): Promise<void> {
   for (const name of await namesIn(directoryOf(cloud, "vms"))) {
-    if (!name.endsWith(DOOMED)) continue;
-    const cid = name.slice(0, -DOOMED.length);
+    if (!name.endsWith(DELETED)) continue;
+    const cid = name.slice(0, -DELETED.length);
     await withVm(cloud, cid, async () => {
-      if (await exists(`${vmDir(cloud, cid)}${DOOMED}`)) await removeLeftover(cloud, cid);
+      if (await exists(`${vmDir(cloud, cid)}${DELETED}`)) await removeLeftover(cloud, cid);
     });
   }
 }
 
-async function removeLeftover(cloud: Cloud, cid: string): Promise<void> {
-  const doomed = `${vmDir(cloud, cid)}${DOOMED}`;
+async function removeLeftover(cloud: LocalCloud, cid: string): Promise<void> {
+  const doomed = `${vmDir(cloud, cid)}${DELETED}`;
   await endSandbox(cloud, doomed, cid);
   await removeTree(cloud, doomed);
 }
 
-export async function describeVm(cloud: Cloud, cid: string, metadata: JsonObject): Promise<void> {
+export async function describeVm(cloud: LocalCloud, cid: string, metadata: JsonObject): Promise<void> {
   const path = await mustHaveVm(cloud, cid);
   await replaceFile(join(path, "metadata.json"), JSON.stringify(metadata));
 }

@@ -25,7 +25,7 @@ type Judged =
   | { readonly kind: "skipped"; readonly why: string };
 
 /** Judges the entries of a root file system before anything of them is written, in the order in which they come. */
-export class Entries {
+export class EntryChecker {
   readonly #seen = new Map<string, TarEntry["type"]>();
   #count = 0;
 

@@ -7,14 +7,14 @@ import { withLock } from "@slipway/kernel/lock-file";
 import { type Random, systemRandom } from "@slipway/kernel/random";
 import type { GivenConfig, LocalConfig } from "./config.ts";
 
-export interface Tools {
+export interface LocalTools {
   readonly exec: Exec;
   readonly clock: Clock;
   readonly random: Random;
   readonly isRoot: boolean;
 }
 
-export const systemTools = (): Tools => ({
+export const systemTools = (): LocalTools => ({
   exec: systemExec,
   clock: systemClock,
   random: systemRandom,
@@ -22,7 +22,7 @@ export const systemTools = (): Tools => ({
 });
 
 /** One directory with everything in it, and the means to work on it. Nothing of it is kept in memory. */
-export interface Cloud extends Tools {
+export interface LocalCloud extends LocalTools {
   /** Without links in it, as the kernel shows it in tables of mounts. */
   readonly dir: string;
   readonly agent: string;
@@ -32,7 +32,7 @@ export interface Cloud extends Tools {
   readonly shared: readonly string[];
 }
 
-export async function openCloud(config: GivenConfig, tools: Tools = systemTools()): Promise<Cloud> {
+export async function openCloud(config: GivenConfig, tools: LocalTools = systemTools()): Promise<LocalCloud> {
   const wanted = resolve(config.dir);
   await mkdir(join(wanted, "locks"), { recursive: true, mode: 0o700 });
   const dir = await realpath(wanted);
@@ -56,12 +56,12 @@ export const place = (cid: string): string =>
 
 type ResourceKind = "vms" | "disks" | "snapshots" | "stemcells" | "networks";
 
-export const directoryOf = (cloud: Cloud, kind: ResourceKind): string => join(cloud.dir, kind);
-export const placeOf = (cloud: Cloud, kind: ResourceKind, cid: string): string =>
+export const directoryOf = (cloud: LocalCloud, kind: ResourceKind): string => join(cloud.dir, kind);
+export const placeOf = (cloud: LocalCloud, kind: ResourceKind, cid: string): string =>
   join(cloud.dir, kind, place(cid));
 
 const PATIENCE_MS = 10 * 60_000;
 
 /** One at a time, among all processes that work on this directory. Ends with its holder. */
-export const locked = <T>(cloud: Cloud, what: string, work: () => Promise<T>): Promise<T> =>
+export const locked = <T>(cloud: LocalCloud, what: string, work: () => Promise<T>): Promise<T> =>
   withLock(join(cloud.dir, "locks", what), { clock: cloud.clock, waitMs: PATIENCE_MS }, work);
