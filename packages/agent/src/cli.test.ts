@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { run, VERSION } from "./cli.ts";
-import { machine } from "./settings/testing/here.ts";
+import { machine } from "./settings/testing/settings-lab.ts";
 
 async function called(...argv: string[]) {
   const [out, err]: [string[], string[]] = [[], []];

@@ -8,11 +8,11 @@ import { makePlatform, platformNamed } from "./bootstrap/choose-platform.ts";
 import { readConfig } from "./config.ts";
 import { type Log, lineLog } from "./log.ts";
 import { pathsUnder } from "./paths.ts";
-import { type Ending, runAgent } from "./run-agent.ts";
+import { type AgentEnding, runAgent } from "./run-agent.ts";
 import { BadUsage } from "./settings/errors.ts";
 import { chooseSupervisor } from "./supervisor/choose.ts";
 
-export interface Io {
+export interface ProgramIo {
   readonly out: { write(text: string): unknown };
   readonly err: { write(text: string): unknown };
   /** Aborted when the program is asked to end. */
@@ -58,7 +58,7 @@ Exit codes: 0 restart asked for (start it again), 1 failed or ended by a signal,
 `;
 
 /** Runs the program; resolves to its exit code. */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
+export async function run(argv: readonly string[], io: ProgramIo): Promise<number> {
   try {
     const flags = flagsOf(argv);
     if (flags.help) io.out.write(HELP);
@@ -96,7 +96,7 @@ function flagsOf(argv: readonly string[]): Flags {
   }
 }
 
-async function serve(flags: Flags, io: Io): Promise<number> {
+async function serve(flags: Flags, io: ProgramIo): Promise<number> {
   const name = platformNamed(flags.platform ?? "linux");
   const paths = pathsUnder(flags["base-dir"] ?? "/var/vcap");
   const supervisor = await chooseSupervisor(flags.supervisor, paths);
@@ -132,7 +132,7 @@ async function serve(flags: Flags, io: Io): Promise<number> {
   return exitCode(ending, off.signal.aborted, log);
 }
 
-function exitCode(ending: Ending, poweredOff: boolean, log: Log): number {
+function exitCode(ending: AgentEnding, poweredOff: boolean, log: Log): number {
   if (ending.kind === "restart") {
     log.info(`ended to be started again: ${ending.why}`);
     return 0;

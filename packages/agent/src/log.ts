@@ -1,5 +1,5 @@
 import { type Clock, isoTime } from "@slipway/kernel/clock";
-import { collapseRepeats } from "@slipway/kernel/collapse";
+import { collapseRepeats } from "@slipway/kernel/collapse-repeats";
 
 /** One line per event, for the operator of the VM. Callers pass nothing secret. */
 export interface Log {

@@ -9,6 +9,8 @@ export interface Paths {
   readonly updateSettings: string;
   readonly persistentDiskHints: string;
   readonly managedDisk: string;
+  /** The disk that the last finished migration has filled. */
+  readonly migratedDisk: string;
   readonly spec: string;
   /** The spec of an apply that has begun to switch links; gone when it has ended. */
   readonly applying: string;
@@ -59,6 +61,7 @@ export function pathsUnder(base: string, root = "/", settingsDir = join(base, "b
     updateSettings: join(settingsDir, "update_settings.json"),
     persistentDiskHints: join(settingsDir, "persistent_disk_hints.json"),
     managedDisk: join(bosh, "managed_disk_settings.json"),
+    migratedDisk: join(bosh, "migrated_disk"),
     spec: join(bosh, "spec.json"),
     applying: join(bosh, "applying.json"),
     agentState: join(bosh, "agent_state.json"),

@@ -7,15 +7,15 @@ import type { ActionTable } from "./actions/action.ts";
 import { linkDisks } from "./actions/associate_disks.ts";
 import { actionsOf } from "./actions/generation.ts";
 import { localBlobs } from "./blobs/local-blobs.ts";
-import { ActiveTransport, type Address } from "./bootstrap/active-transport.ts";
-import { Attention } from "./bootstrap/attention.ts";
+import { ActiveTransport, type ListenAddress } from "./bootstrap/active-transport.ts";
 import { bootstrapSteps } from "./bootstrap/bootstrap.ts";
-import { Gate } from "./bootstrap/gate.ts";
 import { beat } from "./bootstrap/heartbeat.ts";
+import { StartupGate } from "./bootstrap/startup-gate.ts";
+import { StartupProblem } from "./bootstrap/startup-problem.ts";
+import { StartupProgress } from "./bootstrap/startup-progress.ts";
 import { runSteps } from "./bootstrap/steps.ts";
-import { Waiting } from "./bootstrap/waiting.ts";
 import { makeDispatcher } from "./dispatch/dispatch.ts";
-import { Tasks } from "./dispatch/tasks.ts";
+import { TaskQueue } from "./dispatch/tasks.ts";
 import { restoreJobs } from "./jobs/switch.ts";
 import type { Log } from "./log.ts";
 import { rotateLogs } from "./logs/rotate.ts";
@@ -23,7 +23,7 @@ import type { Paths } from "./paths.ts";
 import type { Platform } from "./platform/platform.ts";
 import { leftoverTools } from "./scripts/job-script.ts";
 import { tellLeftovers } from "./scripts/leftovers.ts";
-import type { ManagedDiskStore, Services } from "./services.ts";
+import type { AgentServices, ManagedDiskStore } from "./services.ts";
 import { actsAs, blobstoreSettings, mbusClientCa, mbusCredentials, mbusUrls } from "./settings/effective.ts";
 import { SettingsFinder } from "./settings/find.ts";
 import { makeSource } from "./settings/sources/make.ts";
@@ -33,7 +33,7 @@ import { fileManagedDisk } from "./state/managed-disk.ts";
 import { fileSpecStore } from "./state/spec-store.ts";
 import { makeSupervisor, type SupervisorChoice } from "./supervisor/choose.ts";
 import { reportingHealth } from "./supervisor/health.ts";
-import type { Handler, Transport } from "./transports/transport.ts";
+import type { RequestHandler, Transport } from "./transports/transport.ts";
 
 export interface AgentParts {
   readonly config: AgentConfig;
@@ -42,7 +42,7 @@ export interface AgentParts {
   readonly actions: ActionTable;
   /** Supervisor of the jobs. The default is the built-in one. */
   readonly supervisor?: SupervisorChoice;
-  readonly makeTransport: (address: Address) => Promise<Transport>;
+  readonly makeTransport: (address: ListenAddress) => Promise<Transport>;
   readonly exec: Exec;
   readonly clock: Clock;
   readonly random: Random;
@@ -51,7 +51,7 @@ export interface AgentParts {
   readonly stop: AbortSignal;
 }
 
-export type Ending = { readonly kind: "stopped" } | { readonly kind: "restart"; readonly why: string };
+export type AgentEnding = { readonly kind: "stopped" } | { readonly kind: "restart"; readonly why: string };
 
 /** Time for the last reply to leave; upstream's. */
 const GRACE_MS = 1000;
@@ -62,7 +62,7 @@ const GRACE_MS = 1000;
 const HOLD_MS = 200;
 
 /** The whole life of an agent: start, serve, end. Rejects when it cannot start or can no longer be reached. */
-export async function runAgent(parts: AgentParts): Promise<Ending> {
+export async function runAgent(parts: AgentParts): Promise<AgentEnding> {
   const { clock, random, log, paths, platform } = parts;
   const ending = new AbortController();
   const ended = new Promise<unknown>((resolve) => {
@@ -72,11 +72,11 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
   parts.stop.addEventListener("abort", onStop, { once: true });
   if (parts.stop.aborted) onStop();
 
-  const waiting = new Waiting(clock);
-  const attention = new Attention();
+  const waiting = new StartupProgress(clock);
+  const attention = new StartupProblem();
   const finder = makeFinder(parts, waiting);
   const settings = makeStore(parts, finder);
-  const gate = new Gate({ waiting, attention, clock, origin: () => settings.origin() });
+  const gate = new StartupGate({ waiting, attention, clock, origin: () => settings.origin() });
   const transport = new ActiveTransport({
     makeTransport: parts.makeTransport,
     handler: gate.handler,
@@ -84,19 +84,20 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
     clock,
     onFailure: (error) => ending.abort(error),
   });
-  const publish: Services["publish"] = (topic, payload) => transport.publish(topic, payload);
+  const publish: AgentServices["publish"] = (topic, payload) => transport.publish(topic, payload);
   const supervisor = await makeSupervisor(parts.supervisor ?? { kind: "builtin" }, {
     ...parts,
     publish,
     ips: () => ipsOf(settings),
     problem: () => attention.problem(),
   });
-  const services: Services = {
+  const services: AgentServices = {
     paths,
     platform,
     settings,
     spec: fileSpecStore(paths.spec, parts),
     managedDisk: watched(fileManagedDisk(paths.managedDisk, parts), attention),
+    migratedDisk: fileManagedDisk(paths.migratedDisk, parts),
     blobs: localBlobs({
       ...parts,
       settings: () => blobstoreSettings(settings.current(), settings.updates()),
@@ -113,11 +114,11 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
     random,
     log,
   };
-  let tasks: Tasks | undefined;
-  let dispatcher: Handler | undefined;
+  let tasks: TaskQueue | undefined;
+  let dispatcher: RequestHandler | undefined;
   /** One for all messages: it knows which came before. */
-  const answering = async (): Promise<Handler> => {
-    tasks ??= await Tasks.open({ path: paths.tasks, random, log });
+  const answering = async (): Promise<RequestHandler> => {
+    tasks ??= await TaskQueue.open({ path: paths.tasks, random, log });
     dispatcher ??= makeDispatcher({
       actions: actionsOf(parts.actions, actsAs(settings.current())),
       services,
@@ -168,14 +169,14 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
 
 /** The reason with which everything under way is cut short. */
 class Ended extends Error {
-  readonly ending: Ending;
-  constructor(ending: Ending) {
+  readonly ending: AgentEnding;
+  constructor(ending: AgentEnding) {
     super("the agent is ending");
     this.ending = ending;
   }
 }
 
-function addressOf(settings: SettingsStore): Address {
+function addressOf(settings: SettingsStore): ListenAddress {
   const [now, pushed] = [settings.current(), settings.updates()];
   return {
     urls: mbusUrls(now, pushed),
@@ -191,7 +192,7 @@ const ipsOf = (settings: SettingsStore): readonly string[] =>
     typeof ip === "string" && ip !== "" ? [ip] : [],
   );
 
-function makeFinder(parts: AgentParts, waiting: Waiting): SettingsFinder {
+function makeFinder(parts: AgentParts, waiting: StartupProgress): SettingsFinder {
   const { Sources, UseRegistry, UseServerName } = parts.config.Infrastructure.Settings;
   const tools = { ...parts, ensureNetwork: networkOnce(parts) };
   let said: string | undefined;
@@ -238,7 +239,7 @@ function makeStore(parts: AgentParts, finder: SettingsFinder): SettingsStore {
 }
 
 /** Clears the problem of a disk once another disk is mounted, or none is expected any more. */
-const watched = (store: ManagedDiskStore, attention: Attention): ManagedDiskStore => ({
+const watched = (store: ManagedDiskStore, attention: StartupProblem): ManagedDiskStore => ({
   load: () => store.load(),
   save: async (cid) => {
     await store.save(cid);

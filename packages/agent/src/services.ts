@@ -9,7 +9,7 @@ import type { Log } from "./log.ts";
 import type { Paths } from "./paths.ts";
 import type { DiskSettings } from "./platform/disks.ts";
 import type { Platform } from "./platform/platform.ts";
-import type { Topic } from "./transports/transport.ts";
+import type { AgentTopic } from "./transports/transport.ts";
 
 /** Settings as the agent has them now, and the files they are kept in. */
 export interface SettingsService {
@@ -50,7 +50,7 @@ export interface BlobSource {
   readonly headers?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface Blobs {
+export interface BlobProvider {
   /** Lends a verified copy to `work`. One that was fetched for it is gone afterwards. */
   use<T>(source: BlobSource, signal: AbortSignal, work: (path: string) => Promise<T>): Promise<T>;
   /** Forgets a blob that was uploaded to this VM. The blobstore is the Director's. */
@@ -67,7 +67,7 @@ export interface Blobs {
 export type JobStateName = "running" | "stopped" | "starting" | "failing" | "unknown";
 
 /** One watched process, as get_state shows it. */
-export interface ProcessState {
+export interface ServiceState {
   readonly name: string;
   readonly state: JobStateName;
   readonly uptime?: { readonly secs: number };
@@ -82,7 +82,7 @@ export interface ProcessState {
 
 export interface JobState {
   readonly state: JobStateName;
-  readonly processes: readonly ProcessState[];
+  readonly processes: readonly ServiceState[];
   /** Requests in the jobs' monit files that the supervisor does not fulfil, each with file and line. */
   readonly warnings?: readonly string[];
 }
@@ -108,15 +108,17 @@ export interface Supervisor {
 }
 
 /** Everything an action may use. Passed in, so that a test or the simulator owns all of it. */
-export interface Services {
+export interface AgentServices {
   readonly paths: Paths;
   readonly platform: Platform;
   readonly settings: SettingsService;
   readonly spec: SpecStore;
   readonly managedDisk: ManagedDiskStore;
-  readonly blobs: Blobs;
+  /** The disk that the last finished migration has filled: a repeat of that one is no mistake. */
+  readonly migratedDisk: ManagedDiskStore;
+  readonly blobs: BlobProvider;
   readonly supervisor: Supervisor;
-  readonly publish: (topic: Topic, payload: unknown) => Promise<void>;
+  readonly publish: (topic: AgentTopic, payload: unknown) => Promise<void>;
   /**
    * Goes on under the credentials of the bus that the settings have now, without being away for a moment. False when
    * the bus is another one, which takes a restart.

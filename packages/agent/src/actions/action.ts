@@ -1,9 +1,9 @@
 import type { MessageArgs, MessageResult } from "@slipway/protocol/agent/message";
 import type { AgentMessageName, AgentMessages } from "@slipway/protocol/agent/messages";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 
 export interface ActionCall {
-  readonly services: Services;
+  readonly services: AgentServices;
   readonly protocol: number;
   /** Aborted when the task is cancelled or the agent ends. */
   readonly signal: AbortSignal;

@@ -2,7 +2,7 @@ import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Network, usesDhcp } from "@slipway/protocol/settings/networks";
 import { applyJobs, writeInstanceFiles } from "../jobs/switch.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import type { Action } from "./action.ts";
 import { NetworkUnknown } from "./errors.ts";
 
@@ -21,7 +21,10 @@ export const apply: Action<"apply"> = async ({ spec }, { services, signal }) => 
 };
 
 /** Every network must be one the VM was created with. Only dynamic ones are filled in; the rest stays as it came. */
-async function resolvedNetworks(spec: ApplySpec, services: Services): Promise<Record<string, JsonObject>> {
+async function resolvedNetworks(
+  spec: ApplySpec,
+  services: AgentServices,
+): Promise<Record<string, JsonObject>> {
   const known = services.settings.current().networks ?? {};
   const resolved: Record<string, JsonObject> = {};
   for (const [name, network] of Object.entries(spec.networks ?? {})) {
@@ -38,7 +41,7 @@ async function resolvedNetworks(spec: ApplySpec, services: Services): Promise<Re
  * Takes the address of a preconfigured interface from its settings: the default route may use another interface.
  * Otherwise asks the machine.
  */
-async function addressOf(own: Network, services: Services): Promise<JsonObject> {
+async function addressOf(own: Network, services: AgentServices): Promise<JsonObject> {
   if (own.preconfigured === true && own.ip)
     return { ip: own.ip, netmask: own.netmask ?? "", gateway: own.gateway ?? "" };
   const found = await services.platform.networks.live();

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { arrivedDevice, isFileName, knownDisk } from "../disks/persistent.ts";
 import { BadRequest } from "../errors.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import type { Action } from "./action.ts";
 import { linkTo } from "./add_dynamic_disk.ts";
 
@@ -21,7 +21,7 @@ export const associateDisks: Action<"associate_disks"> = async ({ associations }
 export async function unlinkDisks(
   before: readonly Association[],
   now: readonly Association[],
-  { paths }: Pick<Services, "paths">,
+  { paths }: Pick<AgentServices, "paths">,
 ): Promise<void> {
   for (const { name } of before)
     if (isFileName(name) && !now.some((one) => one.name === name))
@@ -30,7 +30,7 @@ export async function unlinkDisks(
 
 export async function linkDisks(
   associations: readonly Association[],
-  services: Services,
+  services: AgentServices,
   signal: AbortSignal,
 ): Promise<void> {
   for (const { name, cid } of associations) {

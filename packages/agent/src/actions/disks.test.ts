@@ -215,6 +215,29 @@ describe("migrate_disk after a reboot", () => {
   });
 });
 
+describe("migrate_disk in a VM that was made anew when the new disk was attached", () => {
+  test("is refused when only the new disk is mounted: nothing was copied to it", async () => {
+    await attach("old", { a: "1" });
+    await attach("new");
+    await mountDisk({ diskCid: cid("new") }, call);
+    await expect(migrateDisk({ oldCid: "old", newCid: "new" }, call)).rejects.toThrow("migrating needs");
+    await unmountDisk({ diskCid: cid("new") }, call);
+    await expect(migrateDisk({ oldCid: "old", newCid: "new" }, call)).rejects.toThrow("migrating needs");
+    expect(Object.fromEntries(world.disks.devices.get("/dev/new")?.files ?? [])).toEqual({});
+  });
+
+  test("is refused for a disk that was filled once, was removed, and came back", async () => {
+    await attach("old", { a: "1" });
+    await attach("new");
+    await mountDisk({ diskCid: cid("old") }, call);
+    await mountDisk({ diskCid: cid("new") }, call);
+    await migrateDisk({ oldCid: "old", newCid: "new" }, call);
+    await unmountDisk({ diskCid: cid("new") }, call);
+    await mountDisk({ diskCid: cid("new") }, call);
+    await expect(migrateDisk({ oldCid: "old", newCid: "new" }, call)).rejects.toThrow("migrating needs");
+  });
+});
+
 describe("unmount_disk and remove_persistent_disk", () => {
   test("says what it did, and the second time that there was nothing to do", async () => {
     await attach("old", { a: "1" });

@@ -2,12 +2,12 @@ import type { AgentMessageName } from "@slipway/protocol/agent/messages";
 import type { ActionTable } from "./action.ts";
 
 /** Generations of agents before add_persistent_disk. */
-export type Generation = "v1" | "first v2";
+export type AgentGeneration = "v1" | "first v2";
 
 /**
  * Messages that each generation lacks. Slipway's own messages stay, because tests of an old agent inspect it with them.
  */
-const CAME_LATER: Readonly<Record<Generation, readonly AgentMessageName[]>> = {
+const CAME_LATER: Readonly<Record<AgentGeneration, readonly AgentMessageName[]>> = {
   v1: [
     "add_persistent_disk",
     "remove_persistent_disk",
@@ -20,7 +20,7 @@ const CAME_LATER: Readonly<Record<Generation, readonly AgentMessageName[]>> = {
 };
 
 /** The messages that an agent of this generation answers; undefined: all. For tests of old stemcells. */
-export function actionsOf(all: ActionTable, generation: Generation | undefined): ActionTable {
+export function actionsOf(all: ActionTable, generation: AgentGeneration | undefined): ActionTable {
   if (generation === undefined) return all;
   const later: readonly string[] = CAME_LATER[generation];
   const known: ActionTable = Object.fromEntries(

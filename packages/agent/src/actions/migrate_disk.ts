@@ -1,5 +1,5 @@
 import { arrivedDevice, cidOfSource, knownDisk, mountedAt, unmountPatiently } from "../disks/persistent.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import type { Action } from "./action.ts";
 import { NothingToMigrate } from "./errors.ts";
 
@@ -9,7 +9,7 @@ import { NothingToMigrate } from "./errors.ts";
  * store: from then on every repeat and every boot finishes the change, before that they go back to the old disk.
  */
 export const migrateDisk: Action<"migrate_disk"> = async ({ newCid }, { services, signal }) => {
-  const { paths, managedDisk } = services;
+  const { paths, managedDisk, migratedDisk } = services;
   const to = await mountedAt(services, paths.migrationTarget);
   const cid = to === undefined ? undefined : await cidOfSource(services, to, signal);
   // A target that is not the disk which was named is not copied to: a finished change would be turned back.
@@ -17,11 +17,15 @@ export const migrateDisk: Action<"migrate_disk"> = async ({ newCid }, { services
   if (named && (await managedDisk.load()) !== cid) {
     const from = (await mountedAt(services, paths.store)) ?? (await remountManaged(services, signal));
     await copyOrGoBack(services, from, signal);
+    await migratedDisk.save(cid);
     await managedDisk.save(cid);
   }
   const belongs = await managedDisk.load();
   // Without a target, only a change that was under way can be meant; anything else would be success for no work.
-  const underWay = named || belongs === newCid || (await mountedAt(services, paths.store)) === undefined;
+  // A new disk that was mounted on an empty store, since the VM came back without the old one, was never filled.
+  const filled = named || (await migratedDisk.load()) === newCid;
+  const underWay =
+    belongs === newCid ? filled : named || (await mountedAt(services, paths.store)) === undefined;
   if (belongs === undefined || !underWay)
     throw NothingToMigrate({ store: paths.store, target: paths.migrationTarget });
   await putOnStore(services, belongs, signal);
@@ -30,7 +34,7 @@ export const migrateDisk: Action<"migrate_disk"> = async ({ newCid }, { services
   return {};
 };
 
-async function copyOrGoBack(services: Services, from: string, signal: AbortSignal): Promise<void> {
+async function copyOrGoBack(services: AgentServices, from: string, signal: AbortSignal): Promise<void> {
   const { paths } = services;
   const { disks } = services.platform;
   await disks.remountReadOnly(paths.store);
@@ -50,14 +54,14 @@ async function copyOrGoBack(services: Services, from: string, signal: AbortSigna
 }
 
 /** The store was unmounted by an agent that died while it went back to the old disk. */
-async function remountManaged(services: Services, signal: AbortSignal): Promise<string> {
+async function remountManaged(services: AgentServices, signal: AbortSignal): Promise<string> {
   const { paths } = services;
   const cid = await services.managedDisk.load();
   if (cid === undefined) throw NothingToMigrate({ store: paths.store, target: paths.migrationTarget });
   return await mountOnStore(services, cid, signal);
 }
 
-async function putOnStore(services: Services, cid: string, signal: AbortSignal): Promise<void> {
+async function putOnStore(services: AgentServices, cid: string, signal: AbortSignal): Promise<void> {
   const { paths } = services;
   const { disks } = services.platform;
   const disk = await knownDisk(services, cid);
@@ -70,7 +74,7 @@ async function putOnStore(services: Services, cid: string, signal: AbortSignal):
   if (there !== source) await disks.mount(source, paths.store, disk.mountOptions);
 }
 
-async function mountOnStore(services: Services, cid: string, signal: AbortSignal): Promise<string> {
+async function mountOnStore(services: AgentServices, cid: string, signal: AbortSignal): Promise<string> {
   const disk = await knownDisk(services, cid);
   const { disks } = services.platform;
   const source = await disks.mountSource(await arrivedDevice(services, disk, signal));

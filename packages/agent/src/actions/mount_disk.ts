@@ -10,7 +10,7 @@ import { MountedElsewhere } from "./errors.ts";
  * is left alone.
  */
 export const mountDisk: Action<"mount_disk"> = async ({ diskCid, hint }, { services, signal }) => {
-  const { paths, settings, managedDisk } = services;
+  const { paths, settings, managedDisk, migratedDisk } = services;
   const { disks } = services.platform;
   await settings.reload(signal);
   if (hint !== undefined && hint !== null) {
@@ -36,6 +36,8 @@ export const mountDisk: Action<"mount_disk"> = async ({ diskCid, hint }, { servi
   const taken = mounts.some((mount) => mount.target === paths.store);
   const target = taken ? paths.migrationTarget : paths.store;
   await mkdir(target, { recursive: true, mode: 0o700 });
+  // A migration to it that was finished once says nothing of a disk that comes anew.
+  if (!taken && (await migratedDisk.load()) === diskCid) await migratedDisk.clear();
   await disks.mount(source, target, disk.mountOptions);
   // Upstream records the migration target too; a reboot before the migration would then show an empty disk.
   if (!taken) await managedDisk.save(diskCid);

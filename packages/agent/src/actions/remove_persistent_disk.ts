@@ -8,6 +8,8 @@ export const removePersistentDisk: Action<"remove_persistent_disk"> = async (
   await services.settings.reload(signal);
   await services.settings.removeHint(diskCid);
   const known = (await services.settings.persistentDisks()).has(diskCid);
-  if (!known && (await services.managedDisk.load()) === diskCid) await services.managedDisk.clear();
+  if (known) return {};
+  for (const one of [services.managedDisk, services.migratedDisk])
+    if ((await one.load()) === diskCid) await one.clear();
   return {};
 };

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { BadRequest } from "../errors.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import type { Action } from "./action.ts";
 import { NoDefaultIp } from "./errors.ts";
 
@@ -18,7 +18,7 @@ interface Params {
   readonly user_regex?: string | null | undefined;
 }
 
-async function setUp({ user, public_key: key }: Params, services: Services): Promise<JsonObject> {
+async function setUp({ user, public_key: key }: Params, services: AgentServices): Promise<JsonObject> {
   if (!user || !key) throw BadRequest({ why: "ssh setup needs a user and a public key" });
   const { system } = services.platform;
   const hostKey = await system.hostPublicKey();
@@ -29,7 +29,7 @@ async function setUp({ user, public_key: key }: Params, services: Services): Pro
   return { command: "setup", status: "success", ip, host_public_key: hostKey, ...elsewhere };
 }
 
-async function cleanUp({ user_regex: pattern }: Params, services: Services): Promise<JsonObject> {
+async function cleanUp({ user_regex: pattern }: Params, services: AgentServices): Promise<JsonObject> {
   await services.platform.system.deleteSshUsers(regexOf(pattern ?? ""));
   return { command: "cleanup", status: "success" };
 }
@@ -45,7 +45,7 @@ function regexOf(pattern: string): RegExp {
 }
 
 /** The address of the default network, or what the machine has when that network is dynamic. */
-async function defaultIp(services: Services): Promise<string> {
+async function defaultIp(services: AgentServices): Promise<string> {
   const networks = Object.values(services.settings.current().networks ?? {}).filter(
     (one) => one.type !== "vip",
   );

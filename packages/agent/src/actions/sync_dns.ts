@@ -6,7 +6,7 @@ import { check } from "@slipway/protocol/schema/check";
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { BadRequest } from "../errors.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import type { Action } from "./action.ts";
 
 const dnsRecords = open({
@@ -22,7 +22,7 @@ export const syncDns: Action<"sync_dns"> = async ({ blobId, digest, version }, {
 };
 
 /** Records that are as new as the ones offered are not fetched again. */
-export async function isCurrent(services: Services, version: number): Promise<boolean> {
+export async function isCurrent(services: AgentServices, version: number): Promise<boolean> {
   const text = await readFile(services.paths.dnsRecords, "utf8").catch(() => undefined);
   if (text === undefined) return false;
   try {
@@ -34,7 +34,7 @@ export async function isCurrent(services: Services, version: number): Promise<bo
 }
 
 /** The hosts file first: should the agent die in between, the version still asks for a repeat. */
-export async function takeOver(text: string, version: number, services: Services): Promise<void> {
+export async function takeOver(text: string, version: number, services: AgentServices): Promise<void> {
   const checked = check(dnsRecords, parseStrictJson(text, "the DNS records"), "DNS records");
   if (!checked.ok) throw BadRequest({ why: checked.problems.join("; ") });
   if (checked.value.version !== version) {

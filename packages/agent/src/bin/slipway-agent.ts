@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { logLimitOf, steadyOutput } from "@slipway/kernel/steady-output";
+import { logLimitOf, resilientOutput } from "@slipway/kernel/resilient-output";
 import { run } from "../cli.ts";
 
 const stop = new AbortController();
@@ -8,6 +8,6 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => st
 // The VM needs its agent also when nobody reads its log, and when the log has no space.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 const limit = logLimitOf(process.env);
-const out = steadyOutput(process.stdout, { limit });
-const err = steadyOutput(process.stderr, { limit });
+const out = resilientOutput(process.stdout, { limit });
+const err = resilientOutput(process.stderr, { limit });
 void run(process.argv.slice(2), { out, err, stop: stop.signal }).then((code) => process.exit(code));

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { BlobstoreSettings } from "../settings/effective.ts";
-import { NEVER, programs, tools } from "../settings/testing/here.ts";
+import { NEVER, programs, tools } from "../settings/testing/settings-lab.ts";
 import { BadBlobId, BlobDamaged, BlobMissing, BlobstoreFailed } from "./errors.ts";
 import { localBlobs } from "./local-blobs.ts";
 

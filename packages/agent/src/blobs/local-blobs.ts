@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { exists } from "@slipway/kernel/files";
-import type { BlobSource, Blobs } from "../services.ts";
+import type { BlobProvider, BlobSource } from "../services.ts";
 import type { BlobstoreSettings } from "../settings/effective.ts";
 import { formatDigest, hashFile, strongestDigest } from "./digest.ts";
 import { BadBlobId, BlobDamaged, BlobMissing } from "./errors.ts";
@@ -17,7 +17,7 @@ export interface BlobTools extends ExternalTools {
 }
 
 /** Blobs of this VM: those uploaded to it, then those of its blobstore. */
-export function localBlobs(tools: BlobTools): Blobs {
+export function localBlobs(tools: BlobTools): BlobProvider {
   const { paths } = tools;
   const uploaded = [paths.sensitiveBlobs, paths.blobs];
   return {

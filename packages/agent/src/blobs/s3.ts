@@ -1,10 +1,10 @@
 import type { Clock } from "@slipway/kernel/clock";
+import { EMPTY_SHA256, signedHeaders } from "@slipway/kernel/sigv4";
 import { check } from "@slipway/protocol/schema/check";
 import { json, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { hashFile } from "./digest.ts";
 import { BlobstoreFailed } from "./errors.ts";
-import { EMPTY_SHA256, signedHeaders } from "./sigv4.ts";
 import type { Transfer } from "./transfer.ts";
 
 /** The options of upstream's program for S3, as far as they are asked for here. */

@@ -3,16 +3,16 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
+import { EMPTY_SHA256, signedHeaders } from "@slipway/kernel/sigv4";
 import { AGENT_SERVER, CA } from "@slipway/testkit/certificates";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import type { BlobSource } from "../services.ts";
 import type { BlobstoreSettings } from "../settings/effective.ts";
-import { NEVER, tools } from "../settings/testing/here.ts";
+import { NEVER, tools } from "../settings/testing/settings-lab.ts";
 import { BlobstoreFailed, DownloadFailed, UploadFailed } from "./errors.ts";
 import { localBlobs } from "./local-blobs.ts";
 import { upload } from "./signed-url.ts";
-import { EMPTY_SHA256, signedHeaders } from "./sigv4.ts";
 import { blobServer } from "./testing/blob-server.ts";
 
 const hex = (algorithm: string, content: Uint8Array) => createHash(algorithm).update(content).digest("hex");

@@ -3,19 +3,19 @@ import { withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { Log } from "../log.ts";
 import { NoMbus } from "../settings/errors.ts";
-import type { Credentials, Handler, Topic, Transport } from "../transports/transport.ts";
+import type { AgentTopic, RequestHandler, Transport, TransportCredentials } from "../transports/transport.ts";
 
 /** Address and credentials by which callers reach the agent. */
-export interface Address {
+export interface ListenAddress {
   readonly urls: readonly string[];
-  readonly credentials: Credentials;
+  readonly credentials: TransportCredentials;
   readonly clientCa: string | undefined;
   readonly agentId: string;
 }
 
 export interface ActiveTransportOptions {
-  readonly makeTransport: (address: Address) => Promise<Transport>;
-  readonly handler: Handler;
+  readonly makeTransport: (address: ListenAddress) => Promise<Transport>;
+  readonly handler: RequestHandler;
   readonly log: Log;
   readonly clock: Clock;
   /** Called when a transport that was to come up in the background never will. */
@@ -25,21 +25,21 @@ export interface ActiveTransportOptions {
 /** A server may learn of new credentials some seconds after the agent; until then the old ones are in use. */
 const ROTATION_MS = 10_000;
 
-const isSame = (one: Address | undefined, other: Address): boolean =>
+const isSame = (one: ListenAddress | undefined, other: ListenAddress): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
 /** The one transport in use. Settings may name another while the agent starts; then it moves there. */
 export class ActiveTransport {
   readonly #options: ActiveTransportOptions;
   #transport: Transport | undefined;
-  #address: Address | undefined;
+  #address: ListenAddress | undefined;
 
   constructor(options: ActiveTransportOptions) {
     this.#options = options;
   }
 
   /** Nothing happens when it is open there already. */
-  async open(address: Address): Promise<void> {
+  async open(address: ListenAddress): Promise<void> {
     if (address.urls.length === 0) throw NoMbus({});
     if (isSame(this.#address, address)) return;
     await this.close();
@@ -54,7 +54,7 @@ export class ActiveTransport {
   }
 
   /** Changes the credentials only; false when more than that is another. */
-  async rotate(address: Address): Promise<boolean> {
+  async rotate(address: ListenAddress): Promise<boolean> {
     const { clock, log } = this.#options;
     const [open, before] = [this.#transport, this.#address];
     if (open === undefined || before === undefined) return false;
@@ -72,7 +72,7 @@ export class ActiveTransport {
     return true;
   }
 
-  async publish(topic: Topic, payload: unknown): Promise<void> {
+  async publish(topic: AgentTopic, payload: unknown): Promise<void> {
     await this.#transport?.publish(topic, payload);
   }
 

@@ -12,16 +12,16 @@ import {
 } from "../settings/effective.ts";
 import type { SettingsFinder } from "../settings/find.ts";
 import type { SettingsStore } from "../settings/store.ts";
-import type { AgentState } from "../state/agent-state.ts";
+import type { SetupState } from "../state/agent-state.ts";
 import { makeDirectories } from "./directories.ts";
 import { type PersistentParts, remountPersistent } from "./persistent.ts";
-import type { Step } from "./steps.ts";
+import type { StartupStep } from "./steps.ts";
 
 export interface BootstrapParts extends Omit<PersistentParts, "disks" | "settings"> {
   readonly platform: Platform;
   readonly settings: SettingsStore;
   readonly finder: Pick<SettingsFinder, "sshKey">;
-  readonly agentState: AgentState;
+  readonly agentState: SetupState;
   readonly linux: LinuxConfig;
   /** Lets callers in, with the bus that the settings name now. Not again when it is the same. */
   readonly openTransport: () => Promise<void>;
@@ -34,7 +34,7 @@ export interface BootstrapParts extends Omit<PersistentParts, "disks" | "setting
 const DEVICE_MS = 60_000;
 
 /** The start of the agent in upstream's order, except that the agent listens once the mbus URL is known. */
-export function bootstrapSteps(parts: BootstrapParts): readonly Step[] {
+export function bootstrapSteps(parts: BootstrapParts): readonly StartupStep[] {
   const { platform, settings, paths, waiting, log } = parts;
   const { system, networks, disks, layout } = platform;
   const current = () => settings.current();

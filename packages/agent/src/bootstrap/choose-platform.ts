@@ -1,6 +1,6 @@
 import type { LinuxConfig } from "@slipway/protocol/agent/agent-config";
 import type { Platform } from "../platform/platform.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import { BadUsage } from "../settings/errors.ts";
 
 export type PlatformName = "linux" | "namespace";
@@ -14,7 +14,7 @@ export function platformNamed(name: string): PlatformName {
   throw BadUsage({ why: `the platform ${JSON.stringify(name)} is not known; there are linux and namespace` });
 }
 
-export interface PlatformTools extends Pick<Services, "paths" | "exec" | "clock" | "log"> {
+export interface PlatformTools extends Pick<AgentServices, "paths" | "exec" | "clock" | "log"> {
   readonly config: LinuxConfig;
   /** Ends a sandbox, which has no power to switch off. */
   readonly powerOff: () => Promise<void>;

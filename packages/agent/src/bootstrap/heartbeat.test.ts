@@ -6,7 +6,7 @@ import { matches } from "@slipway/protocol/schema/check";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import type { Supervisor } from "../services.ts";
-import { tools } from "../settings/testing/here.ts";
+import { tools } from "../settings/testing/settings-lab.ts";
 import { fileSpecStore } from "../state/spec-store.ts";
 import { beat, heartbeatOf } from "./heartbeat.ts";
 import { FakeVm, VITALS } from "./testing/fake-vm.ts";

@@ -1,10 +1,10 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
 import { HEARTBEAT_SECONDS, type Heartbeat } from "@slipway/protocol/agent/heartbeat";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import { writeHealth } from "../supervisor/health.ts";
 
-type Parts = Pick<Services, "spec" | "supervisor" | "platform" | "paths" | "publish" | "clock" | "log">;
+type Parts = Pick<AgentServices, "spec" | "supervisor" | "platform" | "paths" | "publish" | "clock" | "log">;
 
 export async function heartbeatOf(parts: Omit<Parts, "publish" | "clock" | "log">): Promise<Heartbeat> {
   const spec = await parts.spec.load();

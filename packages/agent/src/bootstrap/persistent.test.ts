@@ -2,12 +2,12 @@ import { systemRandom } from "@slipway/kernel/random";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import type { DiskSettings } from "../platform/disks.ts";
-import { NEVER, tools } from "../settings/testing/here.ts";
+import { NEVER, tools } from "../settings/testing/settings-lab.ts";
 import { fileManagedDisk } from "../state/managed-disk.ts";
-import { Attention } from "./attention.ts";
 import { remountPersistent } from "./persistent.ts";
+import { StartupProblem } from "./startup-problem.ts";
+import { StartupProgress } from "./startup-progress.ts";
 import { FakeVm } from "./testing/fake-vm.ts";
-import { Waiting } from "./waiting.ts";
 
 const disk = (cid: string): [string, DiskSettings] => [
   cid,
@@ -25,8 +25,8 @@ async function here(...cids: string[]) {
     disks: vm.disks,
     settings: { persistentDisks: async () => known },
     managedDisk: fileManagedDisk(t.paths.managedDisk, { random: systemRandom, log: t.log }),
-    attention: new Attention(),
-    waiting: new Waiting(clock),
+    attention: new StartupProblem(),
+    waiting: new StartupProgress(clock),
     openForDisks: async () => void opened++,
     clock,
     log: t.log,

@@ -3,20 +3,20 @@ import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { Log } from "../log.ts";
 import type { Paths } from "../paths.ts";
-import type { DiskPlatform, DiskSettings, Mount } from "../platform/disks.ts";
+import type { DiskMount, DiskPlatform, DiskSettings } from "../platform/disks.ts";
 import type { ManagedDiskStore, SettingsService } from "../services.ts";
 import { DiskNotBack } from "../settings/errors.ts";
 import { until } from "../until.ts";
-import type { Attention } from "./attention.ts";
-import type { Waiting } from "./waiting.ts";
+import type { StartupProblem } from "./startup-problem.ts";
+import type { StartupProgress } from "./startup-progress.ts";
 
 export interface PersistentParts {
   readonly paths: Paths;
   readonly disks: DiskPlatform;
   readonly settings: Pick<SettingsService, "persistentDisks">;
   readonly managedDisk: ManagedDiskStore;
-  readonly attention: Attention;
-  readonly waiting: Waiting;
+  readonly attention: StartupProblem;
+  readonly waiting: StartupProgress;
   /** The device is missing: from now on messages about disks are answered. */
   readonly openForDisks: () => Promise<void>;
   readonly clock: Clock;
@@ -134,8 +134,8 @@ const unmount = (parts: PersistentParts, target: string, signal: AbortSignal) =>
 async function keepMounted(
   parts: PersistentParts,
   cid: string | undefined,
-  atStore: Mount,
-  mounts: readonly Mount[],
+  atStore: DiskMount,
+  mounts: readonly DiskMount[],
   signal: AbortSignal,
 ): Promise<void> {
   const { disks, paths, managedDisk, log } = parts;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { SettingsNotFound, StepFailed } from "../settings/errors.ts";
-import { AGENT_ID, SETTINGS } from "../settings/testing/here.ts";
+import { AGENT_ID, SETTINGS } from "../settings/testing/settings-lab.ts";
 import { agentOn, FakeVm } from "./testing/fake-vm.ts";
 
 const withDisk = () => {

@@ -4,10 +4,10 @@ import { messageTrail } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
 import type { Log } from "../log.ts";
 import { StepFailed } from "../settings/errors.ts";
-import type { Waiting } from "./waiting.ts";
+import type { StartupProgress } from "./startup-progress.ts";
 
 /** One step of the start. Safe to repeat: a crash anywhere leads to all of them being run again. */
-export interface Step {
+export interface StartupStep {
   readonly name: string;
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** For a step that has patience of its own. */
@@ -15,7 +15,7 @@ export interface Step {
 }
 
 export interface StepTools {
-  readonly waiting: Waiting;
+  readonly waiting: StartupProgress;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -26,7 +26,11 @@ export interface StepTools {
 const PATIENCE: Backoff = { tries: 20, firstDelayMs: 1000, longestDelayMs: 30_000 };
 
 /** Runs the steps in their order. A failing one is repeated; meanwhile its error is what the agent waits for. */
-export async function runSteps(steps: readonly Step[], tools: StepTools, signal: AbortSignal): Promise<void> {
+export async function runSteps(
+  steps: readonly StartupStep[],
+  tools: StepTools,
+  signal: AbortSignal,
+): Promise<void> {
   for (const step of steps) {
     tools.waiting.enter(step.name);
     const begun = tools.clock.monotonic();
@@ -35,7 +39,7 @@ export async function runSteps(steps: readonly Step[], tools: StepTools, signal:
   }
 }
 
-async function runStep(step: Step, tools: StepTools, signal: AbortSignal): Promise<void> {
+async function runStep(step: StartupStep, tools: StepTools, signal: AbortSignal): Promise<void> {
   const backoff = tools.backoff ?? PATIENCE;
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();

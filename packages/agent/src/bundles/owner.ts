@@ -2,7 +2,7 @@ import { chmod, lchown, lstat, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { exists } from "@slipway/kernel/files";
 
-export interface Owner {
+export interface FileOwner {
   readonly uid: number;
   readonly gid: number;
 }
@@ -15,13 +15,13 @@ export const UNFINISHED = ".unfinished-";
  * to root:vcap if these users exist; in a sandbox of an ordinary user it stays with that user. Undefined if new files
  * already have this owner.
  */
-export async function ownerLike(directory: string): Promise<Owner | undefined> {
+export async function ownerLike(directory: string): Promise<FileOwner | undefined> {
   const { uid, gid } = await lstat(directory);
   return uid === process.geteuid?.() && gid === process.getegid?.() ? undefined : { uid, gid };
 }
 
 /** Makes a directory that is missing; it has mode and owner from the moment that it has its name. */
-export async function makeOwned(path: string, mode: number, owner: Owner | undefined): Promise<void> {
+export async function makeOwned(path: string, mode: number, owner: FileOwner | undefined): Promise<void> {
   if (await exists(path)) return;
   const unfinished = join(dirname(path), `${UNFINISHED}${basename(path)}`);
   await rm(unfinished, { recursive: true, force: true });

@@ -9,7 +9,7 @@ import { BadArchive } from "./errors.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 /** Place in an empty directory of ours, to which nothing else writes meanwhile. */
-export interface Place {
+export interface UnpackPlace {
   readonly directory: string;
   /** Path below the directory. Empty for the directory itself. */
   readonly name: string;
@@ -19,9 +19,9 @@ export interface UnpackRules {
   /** For messages: `job archive of web`. */
   readonly what: string;
   /** Returns the place of an entry. Undefined if the entry is not needed. */
-  readonly placeOf: (name: string) => Place | undefined;
+  readonly placeOf: (name: string) => UnpackPlace | undefined;
   /** Returns the mode of a file or directory, by its place and its mode in the archive. */
-  readonly modeOf: (place: Place, kind: "file" | "directory", mode: number) => number;
+  readonly modeOf: (place: UnpackPlace, kind: "file" | "directory", mode: number) => number;
   /** Owner of all unpacked files. The default is the agent's user. */
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
   /** Keeps the times of files, which built programs compare. */
@@ -140,13 +140,13 @@ class Unpacker {
     await this.#writes.idle().catch(() => undefined);
   }
 
-  async #directory(place: Place, path: string, mode: number, shown: string): Promise<void> {
+  async #directory(place: UnpackPlace, path: string, mode: number, shown: string): Promise<void> {
     await this.#parents(place, shown);
     await this.#makeDirectory(place, path, mode, shown);
   }
 
   /** All above it, up to the directory that everything goes into. */
-  async #parents(place: Place, shown: string): Promise<void> {
+  async #parents(place: UnpackPlace, shown: string): Promise<void> {
     const parts = place.name.split("/").slice(0, -1);
     for (let depth = 0; depth <= parts.length; depth++) {
       const name = parts.slice(0, depth).join("/");
@@ -156,7 +156,7 @@ class Unpacker {
     }
   }
 
-  async #makeDirectory(place: Place, path: string, mode: number, shown: string): Promise<void> {
+  async #makeDirectory(place: UnpackPlace, path: string, mode: number, shown: string): Promise<void> {
     const found = this.#made.get(path);
     if (found !== undefined && found !== "directory")
       throw this.#refuse(`${shownName(shown)} goes through a ${found === "symlink" ? "link" : "file"}`);
@@ -177,7 +177,12 @@ class Unpacker {
     await rm(path);
   }
 
-  async #file(place: Place, path: string, entry: TarEntry, body: AsyncIterable<Uint8Array>): Promise<void> {
+  async #file(
+    place: UnpackPlace,
+    path: string,
+    entry: TarEntry,
+    body: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
     this.#made.set(path, "file");
     const { mode, mtime } = entry.attributes();
     const facts = { mode: this.#rules.modeOf(place, "file", mode), mtime };
@@ -212,7 +217,7 @@ class Unpacker {
     if (owner !== undefined) await lchown(path, owner.uid, owner.gid);
   }
 
-  #judgeLink(place: Place, { name, linkName }: TarEntry): void {
+  #judgeLink(place: UnpackPlace, { name, linkName }: TarEntry): void {
     const shown = `${shownName(name)} is a link to ${shownName(linkName)}`;
     if (linkName === "" || linkName.includes("\0")) throw this.#refuse(`${shown}, which is nowhere`);
     if (linkName.startsWith("/")) {

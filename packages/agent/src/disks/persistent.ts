@@ -1,6 +1,6 @@
 import { withDeadline } from "@slipway/kernel/deadline";
 import type { DiskSettings } from "../platform/disks.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import { until } from "../until.ts";
 import { DiskUnknown } from "./errors.ts";
 
@@ -9,7 +9,7 @@ const ARRIVAL_MS = 60_000;
 /** A disk that is already there answers at once; for questions about mounts nothing is waited for. */
 const PRESENCE_MS = 3_000;
 
-export async function knownDisk(services: Services, cid: string): Promise<DiskSettings> {
+export async function knownDisk(services: AgentServices, cid: string): Promise<DiskSettings> {
   const disk = (await services.settings.persistentDisks()).get(cid);
   if (disk === undefined) throw DiskUnknown({ cid });
   return disk;
@@ -17,7 +17,7 @@ export async function knownDisk(services: Services, cid: string): Promise<DiskSe
 
 /** The device of a disk, waited for. When it does not come, the error says what was looked for. */
 export async function arrivedDevice(
-  services: Services,
+  services: AgentServices,
   disk: DiskSettings,
   signal: AbortSignal,
 ): Promise<string> {
@@ -28,7 +28,7 @@ export async function arrivedDevice(
 
 /** Returns the partition or device of the disk to mount. Undefined if the device is not there. */
 export async function presentSource(
-  services: Services,
+  services: AgentServices,
   disk: DiskSettings,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -53,7 +53,7 @@ const BUSY_MS = 600_000;
 
 /** Waits for a busy one; when it stays so, the error says who holds it. */
 export async function unmountPatiently(
-  services: Services,
+  services: AgentServices,
   target: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -64,7 +64,7 @@ export async function unmountPatiently(
 
 /** The cid of the known disk that is mounted from this source. */
 export async function cidOfSource(
-  services: Services,
+  services: AgentServices,
   source: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -74,7 +74,7 @@ export async function cidOfSource(
   return undefined;
 }
 
-export async function mountedAt(services: Services, target: string): Promise<string | undefined> {
+export async function mountedAt(services: AgentServices, target: string): Promise<string | undefined> {
   const mounts = await services.platform.disks.mounts();
   return mounts.filter((mount) => mount.target === target).at(-1)?.source;
 }

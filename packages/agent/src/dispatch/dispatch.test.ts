@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { SshdMissing } from "../platform/system-errors.ts";
 import { dispatching, gate, taskId } from "./testing/dispatching.ts";
 
 const exception = (message: string) => ({ exception: { message } });
@@ -175,6 +176,18 @@ describe("order", () => {
     first.open();
     expect(await Promise.all([a, b])).toEqual([{ value: "a" }, { value: "b" }]);
     expect(began).toEqual(["a", "b"]);
+  });
+
+  it("tells with a failure what the operator can do", async () => {
+    const refused = async () => {
+      throw SshdMissing({});
+    };
+    const { ask } = await dispatching({ actions: { ssh: refused } });
+    expect(await ask("ssh", ["setup", { user: "bosh_a", public_key: "k" }])).toEqual(
+      exception(
+        "Action Failed ssh: there is no ssh server in this sandbox; next: Install openssh-server where the sandbox has its root from: on its host, or in the stemcell. The agent starts it.",
+      ),
+    );
   });
 
   it("survives a failure in the lane", async () => {

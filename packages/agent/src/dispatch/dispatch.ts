@@ -1,21 +1,21 @@
-import { errorText, messageTrail } from "@slipway/kernel/errors";
+import { errorText, messageTrail, SlipwayError } from "@slipway/kernel/errors";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
 import type { Message } from "@slipway/protocol/agent/message";
 import { messageNamed } from "@slipway/protocol/agent/messages";
 import type { ActionCall, ActionTable } from "../actions/action.ts";
-import type { Services } from "../services.ts";
-import type { Handler } from "../transports/transport.ts";
+import type { AgentServices } from "../services.ts";
+import type { RequestHandler } from "../transports/transport.ts";
 import { readArguments } from "./arguments.ts";
 import { Duplicates } from "./duplicates.ts";
-import { type Request, readRequest } from "./envelope.ts";
-import { Lanes } from "./lanes.ts";
+import { type ReceivedRequest, readRequest } from "./envelope.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
 import { scrubberOf } from "./scrub.ts";
-import type { Tasks } from "./tasks.ts";
+import type { TaskQueue } from "./tasks.ts";
 
 export interface DispatcherOptions {
   readonly actions: ActionTable;
-  readonly services: Services;
-  readonly tasks: Tasks;
+  readonly services: AgentServices;
+  readonly tasks: TaskQueue;
   /** Aborted when the agent ends. */
   readonly ending?: AbortSignal;
   /**
@@ -48,7 +48,7 @@ type AnyAction = (args: Readonly<Record<string, unknown>>, call: ActionCall) => 
 interface Invocation {
   readonly message: Message;
   readonly action: AnyAction;
-  readonly request: Request;
+  readonly request: ReceivedRequest;
   readonly scrub: (text: string) => string;
 }
 
@@ -57,7 +57,7 @@ interface Invocation {
  * change something run one after the other by name; reads wait for nothing. So `ping` and `get_task` are answered
  * while a slow message runs, which over NATS is more than upstream's agent does.
  */
-export function makeDispatcher(options: DispatcherOptions): Handler {
+export function makeDispatcher(options: DispatcherOptions): RequestHandler {
   const { log } = options.services;
   const duplicates = new Duplicates();
   const answer = makeAnswer(options);
@@ -85,8 +85,8 @@ function makeAnswer({
   ending = new AbortController().signal,
   waitingFor,
   holdMs = 0,
-}: DispatcherOptions): (request: Request) => Promise<AgentReply> {
-  const lanes = new Lanes();
+}: DispatcherOptions): (request: ReceivedRequest) => Promise<AgentReply> {
+  const lanes = new KeyedQueue();
 
   const actionFor = (method: string): AnyAction | undefined => {
     if (method === "get_task")
@@ -173,9 +173,15 @@ function makeAnswer({
 const failure = (message: string): AgentReply => ({ exception: { message } });
 
 const failed = ({ message, scrub }: Invocation, error: unknown): AgentReply =>
-  failure(`Action Failed ${message.name}: ${scrub(messageTrail(error))}`);
+  failure(`Action Failed ${message.name}: ${scrub(messageTrail(error))}${adviceOf(error)}`);
 
-function taskResult(tasks: Tasks, id: string): unknown {
+/** Says what the operator of the Director can do about it. */
+const adviceOf = (error: unknown): string =>
+  error instanceof SlipwayError && error.kind === "operator" && error.next !== ""
+    ? `; next: ${error.next}`
+    : "";
+
+function taskResult(tasks: TaskQueue, id: string): unknown {
   const task = tasks.find(id);
   if (task === undefined) throw noSuchTask(id);
   if (task.state === "running") return { agent_task_id: id, state: "running" };
@@ -183,7 +189,7 @@ function taskResult(tasks: Tasks, id: string): unknown {
   return task.value;
 }
 
-async function cancelled(tasks: Tasks, id: string): Promise<unknown> {
+async function cancelled(tasks: TaskQueue, id: string): Promise<unknown> {
   const outcome = tasks.cancel(id);
   if (outcome === "unknown") throw noSuchTask(id);
   if (outcome === "unsupported") throw new Error("not supported");
@@ -192,7 +198,12 @@ async function cancelled(tasks: Tasks, id: string): Promise<unknown> {
 
 const noSuchTask = (id: string) => new Error(`Task with id ${id} could not be found`);
 
-function logOutcome({ services }: DispatcherOptions, request: Request, reply: AgentReply, caller: string) {
+function logOutcome(
+  { services }: DispatcherOptions,
+  request: ReceivedRequest,
+  reply: AgentReply,
+  caller: string,
+) {
   const { method } = request;
   if (POLLED.has(method)) return;
   const known = messageNamed(method) !== undefined;

@@ -1,7 +1,7 @@
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 
 /** A request, read but not judged. */
-export interface Request {
+export interface ReceivedRequest {
   /** Empty when none was named. */
   readonly method: string;
   /** 0 when missing, as the CLI leaves it. */
@@ -19,7 +19,7 @@ export interface Request {
  * Reads an envelope as upstream does, in whatever case its keys are, `null` and missing alike. Undefined for what is
  * not a request: there is no caller to answer.
  */
-export function readRequest(body: string): Request | undefined {
+export function readRequest(body: string): ReceivedRequest | undefined {
   const parsed = parsedOrUndefined(body);
   if (parsed === undefined || (typeof parsed !== "object" && parsed !== null) || Array.isArray(parsed))
     return undefined;

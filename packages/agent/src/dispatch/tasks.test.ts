@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../log.ts";
-import { Tasks } from "./tasks.ts";
+import { TaskQueue } from "./tasks.ts";
 import { countingRandom, dispatching, gate, taskId } from "./testing/dispatching.ts";
 
 const exception = (message: string) => ({ exception: { message } });
@@ -155,7 +155,7 @@ describe("a task", () => {
   });
 
   it("is refused when too many have not ended", async () => {
-    const tasks = await Tasks.open({
+    const tasks = await TaskQueue.open({
       path: "/nonexistent/tasks.json",
       random: countingRandom(),
       log: silentLog,
@@ -167,7 +167,7 @@ describe("a task", () => {
   });
 
   it("is forgotten, the oldest first, only when very many or very large ones have ended since", async () => {
-    const tasks = await Tasks.open({
+    const tasks = await TaskQueue.open({
       path: "/nonexistent/tasks.json",
       random: countingRandom(),
       log: silentLog,

@@ -65,7 +65,7 @@ const newTask = (work: TaskWork): Task => ({
 });
 
 /** The tasks of this process. One worker takes them strictly in the order they came. */
-export class Tasks {
+export class TaskQueue {
   readonly #tasks = new Map<string, Task>();
   readonly #ended: string[] = [];
   #endedBytes = 0;
@@ -85,9 +85,9 @@ export class Tasks {
   }
 
   /** Takes up the tasks that a former process recorded and did not finish: under their ids, without running them. */
-  static async open(options: TasksOptions): Promise<Tasks> {
+  static async open(options: TasksOptions): Promise<TaskQueue> {
     const records = await TaskRecords.load(options.path, options.log);
-    const tasks = new Tasks(options, records);
+    const tasks = new TaskQueue(options, records);
     await tasks.#resume(options.resumed ?? RESUMED);
     return tasks;
   }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
-import { Machine } from "@slipway/testkit/agent-machine";
+import { AgentMachine } from "@slipway/testkit/agent-machine";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { gone } from "../actions/testing/job-scripts.ts";
 import { archiveOf, sha1 } from "../jobs/testing/lab.ts";
@@ -41,9 +41,9 @@ esac
 `;
 
 describe("jobs that bpm runs", { timeout: 300_000 }, () => {
-  let machine: Machine;
+  let machine: AgentMachine;
   beforeEach(async () => {
-    machine = await Machine.open({ bundle: bundle() });
+    machine = await AgentMachine.open({ bundle: bundle() });
     await machine.started();
   });
   afterEach(async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
 import { AgentException } from "@slipway/testkit/agent-caller";
-import { Machine } from "@slipway/testkit/agent-machine";
+import { AgentMachine } from "@slipway/testkit/agent-machine";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { archiveOf, sha1 } from "../jobs/testing/lab.ts";
 
@@ -11,9 +11,9 @@ const bundle = agentBundle();
 const PATIENCE_MS = 240_000;
 
 describe("a real agent with jobs", () => {
-  let machine: Machine;
+  let machine: AgentMachine;
   beforeEach(async () => {
-    machine = await Machine.open({ bundle: bundle() });
+    machine = await AgentMachine.open({ bundle: bundle() });
     await machine.started();
   });
   afterEach(() => machine.close());

@@ -8,7 +8,7 @@ import { fractionsOf, rounds, sampleOf, seed } from "@slipway/testkit/sample";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loopsLack } from "../platform/testing/loop-lab.ts";
-import type { Moment } from "./testing/deadly-commands.ts";
+import type { KillMoment } from "./testing/deadly-commands.ts";
 import { KilledRound } from "./testing/killed-round.ts";
 import { type DiskKind, type DiskShop, diskShop } from "./testing/test-disks.ts";
 import { fillTree } from "./testing/tree.ts";
@@ -78,9 +78,9 @@ for (const kind of KINDS) {
       it(
         "at every command that changes a disk, loses nothing and finishes what is asked for again",
         async () => {
-          const all = reference.calls.flatMap((call, index): [string, Moment][] => {
+          const all = reference.calls.flatMap((call, index): [string, KillMoment][] => {
             const at = index + 1;
-            const whens: Moment["when"][] = LONG.test(call) ? ["after", "during"] : ["after"];
+            const whens: KillMoment["when"][] = LONG.test(call) ? ["after", "during"] : ["after"];
             if (kind === thorough && WRITTEN_BEFORE.test(call)) whens.push("before");
             return whens.map((when) => [`${when} command ${at}, ${call}`, { when, at }]);
           });

@@ -1,7 +1,7 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
-import { Machine } from "@slipway/testkit/agent-machine";
+import { AgentMachine } from "@slipway/testkit/agent-machine";
 import { eventually } from "@slipway/testkit/eventually";
 import { needs } from "@slipway/testkit/needs";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
@@ -14,9 +14,9 @@ const sandboxes = needs("userns", await canUseSandboxes(), "mount namespaces can
 const bundle = agentBundle();
 
 describe.runIf(sandboxes)("a real agent process whose disk is missing when it starts", () => {
-  let machine: Machine;
+  let machine: AgentMachine;
   beforeEach(async () => {
-    machine = await Machine.open({ bundle: bundle(), mounts: true });
+    machine = await AgentMachine.open({ bundle: bundle(), mounts: true });
   });
   afterEach(() => machine.close());
 

@@ -5,7 +5,7 @@ import { withDeadline } from "@slipway/kernel/deadline";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
 import { taskIn } from "@slipway/testkit/agent-caller";
-import { certOf, Machine } from "@slipway/testkit/agent-machine";
+import { AgentMachine, certOf } from "@slipway/testkit/agent-machine";
 import { AGENT, AGENT_BOOTSTRAP } from "@slipway/testkit/certificates";
 import { eventually } from "@slipway/testkit/eventually";
 import {
@@ -47,10 +47,10 @@ async function value(director: Director, method: string, ...args: readonly unkno
 
 describe.runIf(server)("a real agent process on a real NATS server", () => {
   let nats: TestNatsServer;
-  let machine: Machine;
+  let machine: AgentMachine;
   beforeEach(async () => {
     nats = await TestNatsServer.start();
-    machine = await Machine.open({ bundle: bundle(), mounts: sandboxes });
+    machine = await AgentMachine.open({ bundle: bundle(), mounts: sandboxes });
     onTestFinished(() => machine.close());
     const env = { bosh: { mbus: { cert: certOf(AGENT) } } };
     await machine.offer(machine.settings({ mbus: nats.url, env }));

@@ -4,8 +4,8 @@ import type { TLSSocket } from "node:tls";
 import { connect } from "node:tls";
 import { startRegistry } from "@slipway/registry/server";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
-import { Caller } from "@slipway/testkit/agent-caller";
-import { certOf, Machine } from "@slipway/testkit/agent-machine";
+import { AgentCaller } from "@slipway/testkit/agent-caller";
+import { AgentMachine, certOf } from "@slipway/testkit/agent-machine";
 import { AGENT_SERVER, AGENT_SERVER_NEXT, CA, DIRECTOR } from "@slipway/testkit/certificates";
 import { eventually } from "@slipway/testkit/eventually";
 import { freePort } from "@slipway/testkit/free-port";
@@ -19,9 +19,9 @@ sampleTests(1 / 4);
 const bundle = agentBundle();
 
 describe("a real agent process", () => {
-  let machine: Machine;
+  let machine: AgentMachine;
   beforeEach(async () => {
-    machine = await Machine.open({ bundle: bundle() });
+    machine = await AgentMachine.open({ bundle: bundle() });
     return () => machine.close();
   });
 
@@ -99,7 +99,7 @@ describe("a real agent process", () => {
     const task = await machine.caller.task("update_settings", { mbus: { cert: certOf(AGENT_SERVER), urls } });
     expect(await agent.end()).toBe(0);
     await machine.started();
-    expect(await new Caller(port).ask("get_task", task)).toEqual({ value: "ok" });
+    expect(await new AgentCaller(port).ask("get_task", task)).toEqual({ value: "ok" });
     await expect(machine.caller.ping()).rejects.toThrow("ECONNREFUSED");
   });
 

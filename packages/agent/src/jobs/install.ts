@@ -6,10 +6,10 @@ import { ownerLike } from "../bundles/owner.ts";
 import { removeTree } from "../bundles/remove-tree.ts";
 import { settleTrees } from "../bundles/settle.ts";
 import { unpack } from "../bundles/unpack.ts";
-import type { BlobSource, Services } from "../services.ts";
+import type { AgentServices, BlobSource } from "../services.ts";
 import { parallelDownloads } from "../settings/effective.ts";
 import { inParallel } from "./in-parallel.ts";
-import { type JobsPlan, jobsOf, type PackagePlan, packagesOf } from "./plan.ts";
+import { type AgentJobsPlan, jobsOf, type PackagePlan, packagesOf } from "./plan.ts";
 
 /** Rendered templates are text; packages may hold anything. */
 const MOST_OF_JOBS = 2 ** 31;
@@ -25,7 +25,11 @@ interface Staged {
  * Fetches and unpacks what is missing. Either all of it gets its place, each part by one rename, or what was unpacked is
  * removed. Nothing that is in use is touched.
  */
-export async function installMissing(plan: JobsPlan, services: Services, signal: AbortSignal): Promise<void> {
+export async function installMissing(
+  plan: AgentJobsPlan,
+  services: AgentServices,
+  signal: AbortSignal,
+): Promise<void> {
   const staged: Staged[] = [];
   try {
     const jobs = await missing(plan.jobs);
@@ -62,7 +66,7 @@ async function missingPackages(packages: readonly PackagePlan[]): Promise<readon
 async function stagePackage(
   { name, bundle, source }: PackagePlan,
   staged: Staged[],
-  services: Services,
+  services: AgentServices,
   signal: AbortSignal,
 ): Promise<void> {
   await naming(`package ${name}`, signal, async () => {
@@ -88,7 +92,7 @@ async function stageJobs(
   jobs: readonly Bundle[],
   archive: BlobSource,
   staged: Staged[],
-  services: Services,
+  services: AgentServices,
   signal: AbortSignal,
 ): Promise<void> {
   const names = jobs.map(({ name }) => name).join(", ");

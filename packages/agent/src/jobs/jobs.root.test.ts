@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { apply } from "../actions/apply.ts";
 import { compilePackage } from "../actions/compile_package.ts";
 import { CompileFailed } from "../packages/errors.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import { archiveOf, callOf, labServices, sha1, specOf, treeOf } from "./testing/lab.ts";
 
 const root = needs(
@@ -41,7 +41,7 @@ async function lab(size?: string) {
   return { services, paths: services.paths, call: callOf(services) };
 }
 
-async function compilationOf(services: Services, content: Buffer) {
+async function compilationOf(services: AgentServices, content: Buffer) {
   await services.blobs.write("blobs", "source", content);
   return { blobId: "source", digest: sha1(content), name: "app", version: "1", dependencies: null };
 }

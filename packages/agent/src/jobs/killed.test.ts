@@ -10,17 +10,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apply } from "../actions/apply.ts";
 import { compilePackage } from "../actions/compile_package.ts";
 import { type Paths, pathsUnder } from "../paths.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import { restoreJobs } from "./switch.ts";
-import type { Death } from "./testing/doomed.ts";
-import type { Doomed } from "./testing/doomed-main.ts";
+import type { KillPoint } from "./testing/kill-at-operation.ts";
+import type { Doomed } from "./testing/killed-main.ts";
 import { archiveOf, callOf, labServices, sha1, specOf, treeOf } from "./testing/lab.ts";
 
 /** Kills per run, out of a few hundred moments. */
 const SAMPLE = 4;
 const PATIENCE_MS = 900_000;
 
-const program = bundled("./testing/doomed-main.ts", import.meta.url);
+const program = bundled("./testing/killed-main.ts", import.meta.url);
 
 type View = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -65,7 +65,7 @@ describe(`an agent that is killed with -9 at a file operation (seed ${seed()})`,
     return await labServices(base);
   };
 
-  const run = async (message: Doomed["message"], death?: Death) => {
+  const run = async (message: Doomed["message"], death?: KillPoint) => {
     const doomed: Doomed = { base, message, ...(death !== undefined && { death }) };
     const result = await systemExec(process.execPath, [program(), JSON.stringify(doomed)]);
     expect(result.code, result.stderr).toBe(death === undefined || result.code === 0 ? 0 : 137);
@@ -81,8 +81,8 @@ describe(`an agent that is killed with -9 at a file operation (seed ${seed()})`,
     expect(operations.length).toBeGreaterThan(10);
     return sampleOf(
       `killed ${message.name}`,
-      operations.flatMap((operation, index): [string, Death][] => {
-        const whens: Death["when"][] = operation.startsWith("rm ") ? ["after", "during"] : ["after"];
+      operations.flatMap((operation, index): [string, KillPoint][] => {
+        const whens: KillPoint["when"][] = operation.startsWith("rm ") ? ["after", "during"] : ["after"];
         return whens.map((when) => [`${when} ${index + 1}: ${operation}`, { when, at: index + 1 }]);
       }),
       SAMPLE,
@@ -138,7 +138,7 @@ describe(`an agent that is killed with -9 at a file operation (seed ${seed()})`,
   };
 
   /** A version that was half removed must not be taken for one that is installed. */
-  const expectWayBack = async (services: Services) => {
+  const expectWayBack = async (services: AgentServices) => {
     await services.blobs.write("sensitive", templatesOf(old), oldTemplates);
     await services.blobs.write("sensitive", templatesOf(next), nextTemplates);
     await apply({ spec: old }, callOf(services));

@@ -12,7 +12,7 @@ export interface PackagePlan {
 }
 
 /** Jobs and packages that a spec puts on the VM. */
-export interface JobsPlan {
+export interface AgentJobsPlan {
   /** Jobs in the order of the spec. */
   readonly jobs: readonly Bundle[];
   /** Archive of the rendered templates of all jobs. Undefined without jobs. */
@@ -33,7 +33,7 @@ export const packagesOfJob = (job: Bundle, { dataPackages }: Paths): Collection 
 });
 
 /** Pure. A spec that names what cannot be installed is refused before anything is fetched. */
-export function planJobs(spec: ApplySpec, paths: Paths): JobsPlan {
+export function planJobs(spec: ApplySpec, paths: Paths): AgentJobsPlan {
   const packages = Object.entries(spec.packages ?? {}).map(([key, given]) =>
     planPackage(
       {

@@ -16,18 +16,22 @@ import {
 import { makeOwned, ownerLike } from "../bundles/owner.ts";
 import { settleTrees } from "../bundles/settle.ts";
 import type { Paths } from "../paths.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import { fileSpecStore } from "../state/spec-store.ts";
 import { removeState, sweepTemporaries } from "../state/state-file.ts";
 import { installMissing } from "./install.ts";
-import { type JobsPlan, jobsOf, packagesOf, packagesOfJob, planJobs } from "./plan.ts";
+import { type AgentJobsPlan, jobsOf, packagesOf, packagesOfJob, planJobs } from "./plan.ts";
 
 /**
  * Puts the jobs and packages of a spec in place of those before. Until `applying.json` is written, all is as it was;
  * from then on it is finished, by this process or by the next start of the agent. So there are the old jobs or the new
  * ones, and `spec.json` says which.
  */
-export async function applyJobs(spec: ApplySpec, services: Services, signal: AbortSignal): Promise<void> {
+export async function applyJobs(
+  spec: ApplySpec,
+  services: AgentServices,
+  signal: AbortSignal,
+): Promise<void> {
   const plan = planJobs(spec, services.paths);
   await installMissing(plan, services, signal);
   for (const bundle of bundlesOf(plan)) await mayEnable(bundle);
@@ -41,7 +45,11 @@ export async function applyJobs(spec: ApplySpec, services: Services, signal: Abo
 }
 
 /** Fetches what a spec will need; what is in use stays in use. */
-export async function prepareJobs(spec: ApplySpec, services: Services, signal: AbortSignal): Promise<void> {
+export async function prepareJobs(
+  spec: ApplySpec,
+  services: AgentServices,
+  signal: AbortSignal,
+): Promise<void> {
   const plan = planJobs(spec, services.paths);
   await installMissing(plan, services, signal);
   if (plan.archive !== undefined) await services.blobs.remove(plan.archive.blobId);
@@ -51,7 +59,7 @@ export async function prepareJobs(spec: ApplySpec, services: Services, signal: A
  * At the start of the agent: finishes what an agent that was killed had begun, and makes what a reboot has taken. A
  * failure is only told: an agent that nobody reaches could not be told to apply again.
  */
-export async function restoreJobs(services: Services): Promise<void> {
+export async function restoreJobs(services: AgentServices): Promise<void> {
   const { paths, log } = services;
   try {
     await sweepTemporaries([paths.applying, paths.spec, ...instanceFiles(paths)]);
@@ -65,7 +73,7 @@ export async function restoreJobs(services: Services): Promise<void> {
   }
 }
 
-async function finishBegun(services: Services): Promise<void> {
+async function finishBegun(services: AgentServices): Promise<void> {
   const { paths, log } = services;
   const begun = await fileSpecStore(paths.applying, services).load();
   if (begun === undefined) return;
@@ -81,13 +89,13 @@ async function finishBegun(services: Services): Promise<void> {
   }
 }
 
-const bundlesOf = ({ jobs, packages }: JobsPlan): readonly Bundle[] => [
+const bundlesOf = ({ jobs, packages }: AgentJobsPlan): readonly Bundle[] => [
   ...jobs,
   ...packages.map(({ bundle }) => bundle),
 ];
 
 /** Every part of it may be done already. */
-async function finish(spec: ApplySpec, plan: JobsPlan, services: Services): Promise<void> {
+async function finish(spec: ApplySpec, plan: AgentJobsPlan, services: AgentServices): Promise<void> {
   const { paths, random } = services;
   const packages = plan.packages.map(({ bundle }) => bundle);
   await jobDirectories(plan.jobs, services);
@@ -109,7 +117,7 @@ async function finish(spec: ApplySpec, plan: JobsPlan, services: Services): Prom
 async function linkPackages(
   job: Bundle,
   packages: readonly Bundle[],
-  { paths, random }: Services,
+  { paths, random }: AgentServices,
 ): Promise<void> {
   const own = packagesOfJob(job, paths);
   await makeOwned(own.enabled, 0o750, await ownerLike(job.directory));
@@ -119,7 +127,7 @@ async function linkPackages(
 }
 
 /** For logs, pids and data of each job; made only if missing, so that nothing of a job's own is changed. */
-async function jobDirectories(jobs: readonly Bundle[], { paths }: Services): Promise<void> {
+async function jobDirectories(jobs: readonly Bundle[], { paths }: AgentServices): Promise<void> {
   const owner = jobs.length === 0 ? undefined : await ownerLike(paths.sysLog);
   for (const { name } of jobs)
     for (const home of [paths.sysLog, paths.sysRun, paths.data])
@@ -130,7 +138,7 @@ const INSTANCE_FILES = ["id", "az", "name", "deployment"] as const;
 
 const instanceFiles = ({ instanceDir }: Paths) => INSTANCE_FILES.map((key) => join(instanceDir, key));
 
-export async function writeInstanceFiles(spec: ApplySpec, { paths }: Services): Promise<void> {
+export async function writeInstanceFiles(spec: ApplySpec, { paths }: AgentServices): Promise<void> {
   await mkdir(paths.instanceDir, { recursive: true, mode: 0o755 });
   for (const key of INSTANCE_FILES) {
     const [path, content] = [join(paths.instanceDir, key), spec[key] ?? ""];
@@ -139,7 +147,7 @@ export async function writeInstanceFiles(spec: ApplySpec, { paths }: Services): 
   }
 }
 
-async function cleanUp(plan: JobsPlan, { paths, random }: Services): Promise<void> {
+async function cleanUp(plan: AgentJobsPlan, { paths, random }: AgentServices): Promise<void> {
   await uninstallOthers(jobsOf(paths), plan.jobs, random);
   await uninstallOthers(
     packagesOf(paths),

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { mustRun } from "@slipway/kernel/exec";
 import { BadRequest } from "../errors.ts";
-import type { Services } from "../services.ts";
-import { globToRegExp } from "./glob.ts";
+import type { AgentServices } from "../services.ts";
+import { globMatcher } from "./glob.ts";
 
 interface LogHome {
   readonly dir: string;
@@ -15,7 +15,7 @@ interface LogHome {
   readonly prefix: string;
 }
 
-function homeOf(type: string, services: Services): LogHome {
+function homeOf(type: string, services: AgentServices): LogHome {
   switch (type) {
     case "job":
       return { dir: services.paths.sysLog, from: services.paths.sysLog, prefix: "" };
@@ -36,11 +36,11 @@ export async function packLogs(
   kind: "bundled" | "fetched",
   types: string,
   filters: readonly string[] | null | undefined,
-  services: Services,
+  services: AgentServices,
   signal: AbortSignal,
 ): Promise<string> {
   const homes = types.split(",").map((type) => homeOf(type.trim(), services));
-  const patterns = (filters?.length ? filters : ["**/*"]).map(globToRegExp);
+  const patterns = (filters?.length ? filters : ["**/*"]).map(globMatcher);
   await mkdir(services.paths.dataTmp, { recursive: true, mode: 0o770 });
   const id = services.random.hex(8);
   // The start of the agent takes away what is called so and was left by a crash.
@@ -73,11 +73,14 @@ export async function packLogs(
 }
 
 /** The files that a pattern names. Where that is a link to another log, the other one comes along. */
-async function chosen({ dir }: LogHome, patterns: readonly RegExp[]): Promise<readonly string[]> {
+async function chosen(
+  { dir }: LogHome,
+  patterns: readonly ((name: string) => boolean)[],
+): Promise<readonly string[]> {
   const names = new Set<string>();
   const real = await realpath(dir).catch(() => dir);
   for (const { name, link } of await filesUnder(dir, "")) {
-    if (!patterns.some((pattern) => pattern.test(name))) continue;
+    if (!patterns.some((matches) => matches(name))) continue;
     names.add(name);
     const target = link ? await realpath(join(dir, name)).catch(() => undefined) : undefined;
     if (target?.startsWith(`${real}/`) && (await lstat(target)).isFile())
@@ -91,7 +94,7 @@ async function chosen({ dir }: LogHome, patterns: readonly RegExp[]): Promise<re
  * refuse. Exit code 1 says that a file changed while it was read, as logs do.
  */
 async function tolerant(
-  services: Services,
+  services: AgentServices,
   archive: string,
   args: readonly string[],
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import { createGzip } from "node:zlib";
 import { messageTrail } from "@slipway/kernel/errors";
 import { ifThere } from "@slipway/kernel/files";
 import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 
 const LOOK_EVERY_MS = 60_000;
 /** Factor of the limit above which the agent rotates a log itself on a machine whose logrotate may not run. */
@@ -28,7 +28,7 @@ const bytesOf = (size: string): number => {
   return Number(number) * (UNITS[unit.toLowerCase()] ?? 1);
 };
 
-type Parts = Pick<Services, "paths" | "platform" | "spec" | "clock" | "log">;
+type Parts = Pick<AgentServices, "paths" | "platform" | "spec" | "clock" | "log">;
 
 /** Keeps the logs of jobs small for as long as the agent runs. A log that cannot be rotated is said once. */
 export async function rotateLogs(parts: Parts, signal: AbortSignal): Promise<void> {

@@ -16,13 +16,13 @@ import { removeTree } from "../bundles/remove-tree.ts";
 import { isGzipped, unpack } from "../bundles/unpack.ts";
 import { installMissing } from "../jobs/install.ts";
 import { checkName, type PackagePlan, packagesOf, planJobs } from "../jobs/plan.ts";
-import type { BlobSource, Services } from "../services.ts";
+import type { AgentServices, BlobSource } from "../services.ts";
 import { CompileFailed } from "./errors.ts";
 import { endLeftovers } from "./leftovers.ts";
 import { packDirectory } from "./pack.ts";
 import { runPackaging } from "./run-packaging.ts";
 
-export interface Compilation {
+export interface PackageToCompile {
   readonly name: string;
   readonly version: string;
   readonly source: BlobSource;
@@ -36,9 +36,9 @@ const MOST_OF_SOURCE = 2 ** 36;
  * of it, the packages are those of the applied spec again: none on a VM that only compiles.
  */
 export async function compile<T>(
-  compilation: Compilation,
+  compilation: PackageToCompile,
   deliver: (archive: string) => Promise<T>,
-  services: Services,
+  services: AgentServices,
   signal: AbortSignal,
 ): Promise<T> {
   const { name, version, source, dependencies } = compilation;
@@ -61,10 +61,10 @@ export async function compile<T>(
 }
 
 async function compiled<T>(
-  { name, version, source }: Compilation,
+  { name, version, source }: PackageToCompile,
   dependencies: readonly PackagePlan[],
   deliver: (archive: string) => Promise<T>,
-  services: Services,
+  services: AgentServices,
   signal: AbortSignal,
 ): Promise<T> {
   const { paths, random } = services;
@@ -97,7 +97,7 @@ async function unpackSource(
   name: string,
   path: string,
   target: string,
-  { paths }: Services,
+  { paths }: AgentServices,
   signal: AbortSignal,
 ): Promise<void> {
   const unfinished = `${target}-bosh-agent-unpack`;
@@ -122,7 +122,7 @@ async function unpackSource(
 }
 
 /** The install target: an empty directory behind a link, as everything under `packages` is. */
-async function makeEmpty(result: Bundle, services: Services): Promise<void> {
+async function makeEmpty(result: Bundle, services: AgentServices): Promise<void> {
   const collection = packagesOf(services.paths);
   await uninstall(collection, result.directory, services.random);
   await install(result, await makeStaging(collection, services.random));
@@ -130,7 +130,7 @@ async function makeEmpty(result: Bundle, services: Services): Promise<void> {
 }
 
 /** Upstream removes every package here, those of running jobs too; a package of the applied spec stays. */
-async function keepApplied(services: Services): Promise<void> {
+async function keepApplied(services: AgentServices): Promise<void> {
   const collection = packagesOf(services.paths);
   const spec = await services.spec.load();
   const kept = spec === undefined ? [] : planJobs(spec, services.paths).packages.map(({ bundle }) => bundle);

@@ -1,6 +1,6 @@
 import { readlink } from "node:fs/promises";
 import { markedProcesses, signalProcess } from "../scripts/marked.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 
 const PATIENCE_MS = 10_000;
 const POLL_MS = 20;
@@ -9,7 +9,7 @@ const POLL_MS = 20;
  * Ends what packaging scripts of an agent that was killed have left running: they would write into the directories of
  * the next one. A process is theirs when its environment says that it compiles here.
  */
-export async function endLeftovers({ paths, clock, log }: Services, signal: AbortSignal): Promise<void> {
+export async function endLeftovers({ paths, clock, log }: AgentServices, signal: AbortSignal): Promise<void> {
   const mark = `BOSH_COMPILE_TARGET=${paths.compile}/`;
   const deadline = clock.monotonic() + PATIENCE_MS;
   for (;;) {

@@ -10,7 +10,7 @@ export interface DiskSettings {
   readonly partitioner: string;
 }
 
-export interface Mount {
+export interface DiskMount {
   /** Device, or directory for bind mounts. */
   readonly source: string;
   readonly target: string;
@@ -38,7 +38,7 @@ export interface DiskPlatform {
   /** Unmounts, waiting for a busy one until the signal aborts. */
   unmount(target: string, signal: AbortSignal): Promise<void>;
   remountReadOnly(target: string): Promise<void>;
-  mounts(): Promise<readonly Mount[]>;
+  mounts(): Promise<readonly DiskMount[]>;
   /** Returns true if the device has a partition table or file system of ours, so that a reboot may mount it again. */
   isInUse(device: string): Promise<boolean>;
   /** Copies everything, attributes included, and compares; throws if the copy is not equal. */

@@ -22,7 +22,7 @@ export const ScriptsFailed = defineError<{
   message: (p) =>
     `${p.failures} of ${p.all} ${p.script} scripts failed. Failed Jobs: ${p.failed.join(", ")}.` +
     `${p.passed.length > 0 ? ` Successful Jobs: ${p.passed.join(", ")}.` : ""}\n${p.reasons.join("\n")}`,
-  next: "Look at the logs of the failed jobs in /var/vcap/sys/log, mend the cause, and deploy again.",
+  next: "Look at the logs of the failed jobs in /var/vcap/sys/log, fix the cause, and deploy again.",
 });
 
 export const NoErrand = defineError<{ why: string }>({
@@ -44,7 +44,7 @@ export const ScriptEnded = defineError<{ code: number; stderr: string }>({
   code: "AGR-004",
   kind: "outside",
   message: (p) => `it ended with ${p.code}${said("stderr", p.stderr)}`,
-  next: "Look at the script's logs in /var/vcap/sys/log, mend the cause, and deploy again.",
+  next: "Look at the script's logs in /var/vcap/sys/log, fix the cause, and deploy again.",
 });
 
 /** The first words are upstream's. */

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { exists } from "@slipway/kernel/files";
 import { type ApplySpec, hasJobs } from "@slipway/protocol/agent/apply-spec";
 import { BadRequest } from "../errors.ts";
-import type { Services } from "../services.ts";
+import type { AgentServices } from "../services.ts";
 import { CannotRun, LogNotWritable } from "./errors.ts";
 import { type GroupEnd, runGroup } from "./group.ts";
 import { endLeftover, type LeftoverTools, type NotedRun, noteRun } from "./leftovers.ts";
 import { whyNotRun } from "./usual-limits.ts";
 
-export type ScriptServices = Pick<Services, "paths" | "clock" | "random" | "log">;
+export type ScriptServices = Pick<AgentServices, "paths" | "clock" | "random" | "log">;
 
 /** A script of an applied job, such as `bin/pre-start`. */
 export interface JobScript {

@@ -1,7 +1,7 @@
 import type { AgentSettings, UpdateSettings } from "@slipway/protocol/settings/agent-settings";
 import { type DiskHint, parseDiskHint } from "@slipway/protocol/settings/disk-hint";
 import type { MemoryRequest } from "../platform/platform.ts";
-import type { Credentials } from "../transports/transport.ts";
+import type { TransportCredentials } from "../transports/transport.ts";
 
 /** Chooses between settings, env and update_settings if several have a value. Empty counts as missing. */
 
@@ -14,7 +14,7 @@ export function mbusUrls(settings: AgentSettings, updates: UpdateSettings): read
 }
 
 /** The pushed certificate counts only with its authority: half a rotation would lock the agent out. */
-export function mbusCredentials(settings: AgentSettings, updates: UpdateSettings): Credentials {
+export function mbusCredentials(settings: AgentSettings, updates: UpdateSettings): TransportCredentials {
   const pushed = credentialsOf(updates.mbus?.cert);
   return pushed.ca !== "" ? pushed : credentialsOf(settings.env?.bosh?.mbus?.cert);
 }
@@ -30,7 +30,7 @@ export function mbusClientCa(settings: AgentSettings, updates: UpdateSettings): 
   return typeof ca === "string" && ca !== "" ? ca : undefined;
 }
 
-function credentialsOf(cert: object | null | undefined): Credentials {
+function credentialsOf(cert: object | null | undefined): TransportCredentials {
   const { ca, certificate, private_key: key } = (cert ?? {}) as Record<string, unknown>;
   const text = (value: unknown) => (typeof value === "string" ? value : "");
   return { ca: text(ca), certificate: text(certificate), privateKey: text(key) };

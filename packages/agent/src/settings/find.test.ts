@@ -10,11 +10,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { RegistryNotAllowed, SettingsNotFound } from "./errors.ts";
 import { FIRST_SEARCH, type FinderOptions, SettingsFinder } from "./find.ts";
 import type { RegistryTools } from "./registry.ts";
-import type { Source } from "./sources/source.ts";
-import { AGENT_ID, NEVER, SETTINGS_TEXT, saying, tools } from "./testing/here.ts";
+import type { SettingsReader } from "./sources/source.ts";
+import { AGENT_ID, NEVER, SETTINGS_TEXT, saying, tools } from "./testing/settings-lab.ts";
 
 type Tools = Omit<Awaited<ReturnType<typeof tools>>, "clock"> & RegistryTools;
-const search = (sources: readonly Source[], t: Tools, options: Partial<FinderOptions> = {}) =>
+const search = (sources: readonly SettingsReader[], t: Tools, options: Partial<FinderOptions> = {}) =>
   new SettingsFinder({ sources, useRegistry: undefined, useServerName: false, ...options }, t);
 const failure = (found: Promise<unknown>) =>
   found.then(
@@ -128,7 +128,7 @@ describe("incomplete user-data", () => {
         if (++rounds === 3) await put("vm-7");
         return await source.read(NEVER);
       },
-    } as Source;
+    } as SettingsReader;
     expect((await search([late], t).find(NEVER, FIRST_SEARCH)).settings.agent_id).toBe(AGENT_ID);
     expect(rounds).toBe(3);
   });

@@ -4,16 +4,16 @@ import type { AgentSettings } from "@slipway/protocol/settings/agent-settings";
 import { RegistryNotAllowed, SettingsNotFound } from "./errors.ts";
 import { parseDocument } from "./parse.ts";
 import { askRegistry, type RegistryTools } from "./registry.ts";
-import type { Source } from "./sources/source.ts";
+import type { SettingsReader } from "./sources/source.ts";
 
-export interface Found {
+export interface FoundSettings {
   readonly settings: AgentSettings;
   /** Source that was used and why, in one line without secrets. */
   readonly origin: string;
 }
 
 export interface FinderOptions {
-  readonly sources: readonly Source[];
+  readonly sources: readonly SettingsReader[];
   /** Forces or forbids the registry. Undefined to use it if the user-data name one. */
   readonly useRegistry: boolean | undefined;
   readonly useServerName: boolean;
@@ -30,14 +30,14 @@ export const REFRESH: Backoff = { tries: 3, firstDelayMs: 500, longestDelayMs: 1
 export class SettingsFinder {
   readonly #options: FinderOptions;
   readonly #tools: RegistryTools;
-  #pinned: Source | undefined;
+  #pinned: SettingsReader | undefined;
 
   constructor(options: FinderOptions, tools: RegistryTools) {
     this.#options = options;
     this.#tools = tools;
   }
 
-  async find(signal: AbortSignal, backoff: Backoff): Promise<Found> {
+  async find(signal: AbortSignal, backoff: Backoff): Promise<FoundSettings> {
     const sources = this.#pinned === undefined ? this.#options.sources : [this.#pinned];
     let attempts: string[] = [];
     for (let round = 1; round <= backoff.tries; round++) {
@@ -70,7 +70,7 @@ export class SettingsFinder {
     return undefined;
   }
 
-  async #from(source: Source, signal: AbortSignal): Promise<Found> {
+  async #from(source: SettingsReader, signal: AbortSignal): Promise<FoundSettings> {
     const userData = parseDocument(await source.read(signal), source.name);
     if (userData.form === "settings") {
       return { settings: userData.settings, origin: `settings from ${source.name}, which has an agent_id` };

@@ -10,7 +10,7 @@ import { StateNotWritten } from "../state/errors.ts";
 import { fileManagedDisk } from "../state/managed-disk.ts";
 import { fileSpecStore } from "../state/spec-store.ts";
 import { SettingsStore } from "./store.ts";
-import { AGENT_ID, NEVER, SETTINGS, tools } from "./testing/here.ts";
+import { AGENT_ID, NEVER, SETTINGS, tools } from "./testing/settings-lab.ts";
 
 const root = needs("root-loop", process.getuid?.() === 0, "mounting a small disk needs root");
 

@@ -8,7 +8,7 @@ import { RegistryHasNothing, RegistryKeyUnknown, SourceFailed } from "./errors.t
 import { parseSettings } from "./parse.ts";
 import { shownUrl } from "./shown-url.ts";
 import { readLimited } from "./sources/file.ts";
-import type { Source } from "./sources/source.ts";
+import type { SettingsReader } from "./sources/source.ts";
 
 export interface RegistryTools {
   readonly paths: Paths;
@@ -25,7 +25,7 @@ export interface FromRegistry {
 /** One attempt to get the settings that incomplete user-data lead to (CPI API v1). */
 export async function askRegistry(
   userData: RegistryUserData,
-  source: Source,
+  source: SettingsReader,
   useServerName: boolean,
   tools: RegistryTools,
   signal: AbortSignal,
@@ -57,7 +57,7 @@ export async function askRegistry(
 
 async function registryKey(
   userData: RegistryUserData,
-  source: Source,
+  source: SettingsReader,
   useServerName: boolean,
   signal: AbortSignal,
 ): Promise<string> {

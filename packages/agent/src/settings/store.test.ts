@@ -11,19 +11,19 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StateNotWritten } from "../state/errors.ts";
 import { SettingsNotFound } from "./errors.ts";
-import type { Found } from "./find.ts";
+import type { FoundSettings } from "./find.ts";
 import { SettingsStore } from "./store.ts";
-import { AGENT_ID, fromOutside, NEVER, SETTINGS, SETTINGS_TEXT, tools } from "./testing/here.ts";
+import { AGENT_ID, fromOutside, NEVER, SETTINGS, SETTINGS_TEXT, tools } from "./testing/settings-lab.ts";
 
 type Tools = Awaited<ReturnType<typeof tools>>;
-const found = (settings: object = SETTINGS): Found => ({
+const found = (settings: object = SETTINGS): FoundSettings => ({
   settings: settings as AgentSettings,
   origin: "settings from T",
 });
 const nothing = () => Promise.reject(SettingsNotFound({ attempts: ["T: gone"] }));
 
 interface Source {
-  find(): Promise<Found>;
+  find(): Promise<FoundSettings>;
 }
 const store = (t: Tools, source: Source, mountTmpfs: (directory: string) => Promise<void> = async () => {}) =>
   new SettingsStore({ paths: t.paths, finder: source, tools: t, mountTmpfs });
@@ -128,7 +128,7 @@ describe("settings", () => {
 
   it("are refreshed on demand; a source that is down changes nothing", async () => {
     const t = await tools();
-    const answers: (() => Promise<Found>)[] = [
+    const answers: (() => Promise<FoundSettings>)[] = [
       async () => found(),
       nothing,
       async () => found({ ...SETTINGS, disks: { persistent: { "vol-2": "/dev/sdg" } } }),

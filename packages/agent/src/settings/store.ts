@@ -21,12 +21,12 @@ import type { SettingsService } from "../services.ts";
 import { putAside, readState, type StateTools, sweepTemporaries, writeState } from "../state/state-file.ts";
 import { keepsSettingsInMemory } from "./effective.ts";
 import { SettingsNotLoaded } from "./errors.ts";
-import { FIRST_SEARCH, type Found, REFRESH, type SettingsFinder } from "./find.ts";
+import { FIRST_SEARCH, type FoundSettings, REFRESH, type SettingsFinder } from "./find.ts";
 import { knownDisks, storedHint } from "./hints.ts";
 import { mergeUpdates, updatesDocument } from "./merge-updates.ts";
 import { parseSettings } from "./parse.ts";
 
-export interface StoreOptions {
+export interface SettingsStoreOptions {
   readonly paths: Paths;
   readonly finder: Pick<SettingsFinder, "find">;
   readonly tools: StateTools;
@@ -42,7 +42,7 @@ interface Files {
 
 /** The settings of this VM: asked from their source, kept in upstream's files, changed by the Director. */
 export class SettingsStore implements SettingsService {
-  readonly #options: StoreOptions;
+  readonly #options: SettingsStoreOptions;
   readonly #onDisk: Files;
   readonly #inMemory: Files;
   #files: Files;
@@ -52,7 +52,7 @@ export class SettingsStore implements SettingsService {
   #origin = "no settings yet";
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(options: StoreOptions) {
+  constructor(options: SettingsStoreOptions) {
     const { paths } = options;
     this.#options = options;
     this.#onDisk = {
@@ -187,7 +187,7 @@ export class SettingsStore implements SettingsService {
     return await mine;
   }
 
-  async #adopt(found: Found): Promise<void> {
+  async #adopt(found: FoundSettings): Promise<void> {
     const { tools } = this.#options;
     const same = JSON.stringify(this.#settings) === JSON.stringify(found.settings);
     this.#settings = found.settings;

@@ -2,12 +2,12 @@ import { BadJson, parseStrictJson } from "@slipway/kernel/strict-json";
 import { readState, type StateTools, writeState } from "./state-file.ts";
 
 /** `agent_state.json`: what is set up once in the life of a VM. */
-export interface AgentState {
+export interface SetupState {
   hostsConfigured(): Promise<boolean>;
   setHostsConfigured(): Promise<void>;
 }
 
-export function fileAgentState(path: string, tools: StateTools): AgentState {
+export function fileAgentState(path: string, tools: StateTools): SetupState {
   const load = async () => (await readState(path, parse, tools)) ?? {};
   return {
     hostsConfigured: async () => (await load()).Linux?.hosts_configured === true,

@@ -6,7 +6,7 @@ import { arbitraryFor } from "@slipway/testkit/arbitrary";
 import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fromOutside, tools } from "../settings/testing/here.ts";
+import { fromOutside, tools } from "../settings/testing/settings-lab.ts";
 import { fileAgentState } from "./agent-state.ts";
 import { fileManagedDisk } from "./managed-disk.ts";
 import { fileSpecStore } from "./spec-store.ts";

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { machine } from "../settings/testing/here.ts";
+import { machine } from "../settings/testing/settings-lab.ts";
 import { alertOf, severityOf } from "./alerts.ts";
 import { chooseSupervisor } from "./choose.ts";
 import { monitFilesOf, namesIn, writeMonitDirectory } from "./job-files.ts";

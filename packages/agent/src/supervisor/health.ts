@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { messageTrail } from "@slipway/kernel/errors";
-import type { Services, Supervisor } from "../services.ts";
+import type { AgentServices, Supervisor } from "../services.ts";
 import { writeState } from "../state/state-file.ts";
 
 /** `health.json`, which jobs and people on the VM read. */
-export const writeHealth = (paths: Services["paths"], state: string): Promise<void> =>
+export const writeHealth = (paths: AgentServices["paths"], state: string): Promise<void> =>
   writeState(join(paths.instanceDir, "health.json"), JSON.stringify({ state }), 0o644);
 
 /** Writes the health file right after a start, stop or unmonitor, as upstream does, not with the next heartbeat. */
 export function reportingHealth(
   inner: Supervisor,
-  { paths, log }: Pick<Services, "paths" | "log">,
+  { paths, log }: Pick<AgentServices, "paths" | "log">,
 ): Supervisor {
   const then = async (work: Promise<void>): Promise<void> => {
     await work;

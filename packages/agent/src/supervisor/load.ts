@@ -7,7 +7,7 @@ import type { Remark, Service } from "./monit-file/model.ts";
 import { parseMonitFile } from "./monit-file/parse.ts";
 import { inStartOrder } from "./order.ts";
 
-export interface Loaded {
+export interface LoadedServices {
   /** Each after what it depends on. */
   readonly services: readonly Service[];
   readonly warnings: readonly Remark[];
@@ -17,7 +17,7 @@ export interface Loaded {
 const DEEPEST = 8;
 
 /** Reads all monit files of a directory, and what they include. */
-export async function loadMonitDirectory(directory: string): Promise<Loaded> {
+export async function loadMonitDirectory(directory: string): Promise<LoadedServices> {
   const services: Service[] = [];
   const warnings: Remark[] = [];
   const take = async ({ file, text }: JobText, depth: number): Promise<void> => {

@@ -1,4 +1,4 @@
-import type { DiskPlatform, DiskSettings, Mount } from "../platform/disks.ts";
+import type { DiskMount, DiskPlatform, DiskSettings } from "../platform/disks.ts";
 
 interface FakeDisk {
   formatted: boolean;
@@ -22,7 +22,7 @@ async function gaveUp(signal: AbortSignal, why: string): Promise<never> {
  */
 export class FakeDisks implements DiskPlatform {
   readonly devices = new Map<string, FakeDisk>();
-  mountTable: Mount[] = [];
+  mountTable: DiskMount[] = [];
   readonly steps: string[] = [];
   killAfter = Number.POSITIVE_INFINITY;
   /** Holder of each busy mount point, which keeps it from being unmounted. */
@@ -87,7 +87,7 @@ export class FakeDisks implements DiskPlatform {
     this.#done(`read-only ${target}`);
   }
 
-  async mounts(): Promise<readonly Mount[]> {
+  async mounts(): Promise<readonly DiskMount[]> {
     return [...this.mountTable];
   }
 

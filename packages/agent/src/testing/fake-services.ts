@@ -11,12 +11,12 @@ import { silentLog } from "../log.ts";
 import { pathsUnder } from "../paths.ts";
 import type { DiskSettings } from "../platform/disks.ts";
 import type { Platform, SystemPlatform } from "../platform/platform.ts";
-import type { Services, SettingsService } from "../services.ts";
+import type { AgentServices, SettingsService } from "../services.ts";
 import { FakeDisks } from "./fake-disks.ts";
 
 /** Everything an action needs, kept in memory, with a record of what was asked of the system. */
 export interface FakeWorld {
-  readonly services: Services;
+  readonly services: AgentServices;
   readonly disks: FakeDisks;
   readonly told: { readonly what: string; readonly args: readonly unknown[] }[];
   readonly published: { readonly topic: string; readonly payload: unknown }[];
@@ -61,7 +61,8 @@ export async function fakeWorld(settings: AgentSettings = SETTINGS): Promise<Fak
       temporary: async () => {},
     },
   };
-  const services: Services = {
+  let migrated: string | undefined;
+  const services: AgentServices = {
     paths: pathsUnder(base, base),
     platform,
     settings: fakeSettings(settings),
@@ -80,6 +81,15 @@ export async function fakeWorld(settings: AgentSettings = SETTINGS): Promise<Fak
         world.managed = undefined;
       },
     },
+    migratedDisk: {
+      load: async () => migrated,
+      save: async (cid) => {
+        migrated = cid;
+      },
+      clear: async () => {
+        migrated = undefined;
+      },
+    },
     blobs: {
       fetch: async () => join(base, "blob"),
       use: (_source, _signal, work) => work(join(base, "blob")),
@@ -87,7 +97,7 @@ export async function fakeWorld(settings: AgentSettings = SETTINGS): Promise<Fak
       store: async () => ({ blobId: "blob-1", digest: "0".repeat(40) }),
       write: async (kind, id, content) => void told.push({ what: `write ${kind}`, args: [id, content] }),
       read: async () => undefined,
-    } as Services["blobs"],
+    } as AgentServices["blobs"],
     supervisor: {
       status: async () => ({ state: "running", processes: [] }),
       watch: async () => {},

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import { BadBusCertificate, BusUrlInvalid } from "./errors.ts";
-import type { Credentials } from "./transport.ts";
+import type { TransportCredentials } from "./transport.ts";
 
 /** An agent without a usable pair of its own cannot be reached; better said at the start than at every handshake. */
-export function checkPair(credentials: Credentials): void {
+export function checkPair(credentials: TransportCredentials): void {
   const { certificate, privateKey, ca } = credentials;
   if (certificate.trim() === "") throw BadBusCertificate({ why: "there is no certificate" });
   if (privateKey.trim() === "") throw BadBusCertificate({ why: "there is no private key" });

@@ -4,10 +4,10 @@ import { AGENT_SERVER } from "@slipway/testkit/certificates";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../log.ts";
 import { blobDirectory } from "./blob-directory.ts";
-import { type BusOptions, transportForUrl } from "./for-url.ts";
+import { type AgentTransportOptions, transportForUrl } from "./for-url.ts";
 
 const transport = (...urls: string[]) => {
-  const options: BusOptions = {
+  const options: AgentTransportOptions = {
     urls,
     credentials: AGENT_SERVER,
     agentId: "agent-1",

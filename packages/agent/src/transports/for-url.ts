@@ -3,12 +3,12 @@ import type { Random } from "@slipway/kernel/random";
 import type { Log } from "../log.ts";
 import type { BlobDirectory } from "./blob-directory.ts";
 import { BusSchemeUnknown, BusUrlInvalid } from "./errors.ts";
-import type { Credentials, Transport } from "./transport.ts";
+import type { Transport, TransportCredentials } from "./transport.ts";
 
-export interface BusOptions {
+export interface AgentTransportOptions {
   /** Addresses of one kind: one `https://` address to listen on, or `nats://` servers. */
   readonly urls: readonly string[];
-  readonly credentials: Credentials;
+  readonly credentials: TransportCredentials;
   /** For HTTPS: callers need a certificate of this CA as well. */
   readonly clientCa?: string;
   readonly agentId: string;
@@ -19,7 +19,7 @@ export interface BusOptions {
 }
 
 /** The scheme of the bus URL says how the agent is reached. Each way is loaded only where it is used. */
-export async function transportForUrl(options: BusOptions): Promise<Transport> {
+export async function transportForUrl(options: AgentTransportOptions): Promise<Transport> {
   const { urls, clientCa, ...rest } = options;
   const [first] = urls;
   if (first === undefined) throw BusUrlInvalid({ why: "there is none" });

@@ -5,11 +5,11 @@ import { messageTrail } from "@slipway/kernel/errors";
 import type { BlobDirectory } from "./blob-directory.ts";
 import { isBlobId } from "./blob-directory.ts";
 import { BlobTooLarge } from "./errors.ts";
-import type { Handler } from "./transport.ts";
+import type { RequestHandler } from "./transport.ts";
 
-export interface RequestContext {
+export interface HttpsContext {
   readonly authorized: (header: string | undefined) => boolean;
-  readonly handler: Handler;
+  readonly handler: RequestHandler;
   readonly blobs: BlobDirectory;
   readonly clock: Clock;
   /** Largest request envelope in bytes. */
@@ -25,7 +25,7 @@ const MOST_DISCARDED = 16 << 20;
 export async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  context: RequestContext,
+  context: HttpsContext,
 ): Promise<void> {
   const path = (request.url ?? "").split("?", 1)[0] ?? "";
   const blobs = path.startsWith("/blobs/");
@@ -43,7 +43,7 @@ export async function answer(
 async function answerEnvelope(
   request: IncomingMessage,
   response: ServerResponse,
-  context: RequestContext,
+  context: HttpsContext,
 ): Promise<void> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -67,7 +67,7 @@ async function putBlob(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
-  context: RequestContext,
+  context: HttpsContext,
 ): Promise<void> {
   const id = blobId(path);
   if (id === undefined) return await refuse(request, response, context, 400, "this is not a blob id");
@@ -85,7 +85,7 @@ async function getBlob(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
-  context: RequestContext,
+  context: HttpsContext,
 ): Promise<void> {
   const id = blobId(path);
   const found = id === undefined ? undefined : await context.blobs.get(id);
@@ -108,7 +108,7 @@ function blobId(path: string): string | undefined {
 }
 
 /** The body as it comes, until its sender falls silent for too long. */
-async function* patiently(request: IncomingMessage, context: RequestContext): AsyncGenerator<Uint8Array> {
+async function* patiently(request: IncomingMessage, context: HttpsContext): AsyncGenerator<Uint8Array> {
   const watch = () =>
     context.clock.after(context.idleMs, () => request.destroy(new Error("the client fell silent")));
   let cancel = watch();
@@ -131,7 +131,7 @@ async function* patiently(request: IncomingMessage, context: RequestContext): As
 async function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  context: RequestContext,
+  context: HttpsContext,
   status: number,
   text = "",
 ): Promise<void> {

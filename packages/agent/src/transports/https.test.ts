@@ -15,15 +15,15 @@ import { gate } from "../dispatch/testing/dispatching.ts";
 import { silentLog } from "../log.ts";
 import { blobDirectory } from "./blob-directory.ts";
 import { type HttpsOptions, httpsTransport } from "./https.ts";
-import type { Handler } from "./transport.ts";
+import type { RequestHandler } from "./transport.ts";
 
-const echo: Handler = async (body) =>
+const echo: RequestHandler = async (body) =>
   body === "{"
     ? { kind: "unreadable" }
     : { kind: "reply", reply: { value: JSON.parse(body) }, replyTo: undefined };
 
 interface Setup extends Partial<HttpsOptions> {
-  readonly handler?: Handler;
+  readonly handler?: RequestHandler;
   readonly largestBlob?: number;
   readonly clock?: Clock;
 }

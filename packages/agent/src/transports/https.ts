@@ -8,12 +8,12 @@ import type { BlobDirectory } from "./blob-directory.ts";
 import { basicAuth, checkPair, percentDecoded } from "./credentials.ts";
 import { BusUrlInvalid, CannotListen, RequestFailed } from "./errors.ts";
 import { answer } from "./https-answer.ts";
-import type { Credentials, Handler, Transport } from "./transport.ts";
+import type { RequestHandler, Transport, TransportCredentials } from "./transport.ts";
 
 export interface HttpsOptions {
   /** `https://user:password@host:port`: where to listen, and who may call. */
   readonly url: string;
-  readonly credentials: Credentials;
+  readonly credentials: TransportCredentials;
   /** PEM. When it is given, callers need a certificate of it as well. */
   readonly clientCa?: string;
   readonly blobs: BlobDirectory;
@@ -56,7 +56,7 @@ export function httpsTransport(options: HttpsOptions): HttpsTransport {
   const server = makeServer(options.credentials, clientCa, limits);
   const connections = new Connections(connectionLimits(limits.connections));
 
-  const serve = (handler: Handler) => {
+  const serve = (handler: RequestHandler) => {
     const context = { authorized, handler, blobs: options.blobs, clock, ...limits };
     server.on("request", (request, response) => {
       // While closing, a connection that is kept alive would keep the server from ending.
@@ -94,7 +94,11 @@ export function httpsTransport(options: HttpsOptions): HttpsTransport {
   };
 }
 
-function makeServer(credentials: Credentials, clientCa: string | undefined, limits: HttpsLimits): Server {
+function makeServer(
+  credentials: TransportCredentials,
+  clientCa: string | undefined,
+  limits: HttpsLimits,
+): Server {
   checkPair(credentials);
   return createServer({
     ...tlsOptions(credentials, clientCa),
@@ -110,7 +114,7 @@ function makeServer(credentials: Credentials, clientCa: string | undefined, limi
   });
 }
 
-const tlsOptions = (credentials: Credentials, clientCa: string | undefined) =>
+const tlsOptions = (credentials: TransportCredentials, clientCa: string | undefined) =>
   ({
     cert: credentials.certificate,
     key: credentials.privateKey,

@@ -6,9 +6,9 @@ import { AGENT } from "@slipway/testkit/certificates";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { silentLog } from "../log.ts";
-import { isReplySubject, type NatsOptions, natsTransport, reconnectDelay } from "./nats.ts";
+import { isReplySubject, type NatsTransportOptions, natsTransport, reconnectDelay } from "./nats.ts";
 
-const options = (more: Partial<NatsOptions> = {}): NatsOptions => ({
+const options = (more: Partial<NatsTransportOptions> = {}): NatsTransportOptions => ({
   urls: ["nats://127.0.0.1:4222"],
   credentials: AGENT,
   agentId: "agent-1",

@@ -17,19 +17,19 @@ import {
 import type { Log } from "../log.ts";
 import { checkPair } from "./credentials.ts";
 import { BusUrlInvalid, NotSent, RequestFailed, SubscriptionRefused, TransportClosed } from "./errors.ts";
-import type { Credentials, Handler, Topic, Transport } from "./transport.ts";
+import type { AgentTopic, RequestHandler, Transport, TransportCredentials } from "./transport.ts";
 
-export interface NatsOptions {
+export interface NatsTransportOptions {
   /** `nats://host:port`; all are servers of one bus. */
   readonly urls: readonly string[];
-  readonly credentials: Credentials;
+  readonly credentials: TransportCredentials;
   readonly agentId: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
 }
 
-const SUBJECTS: Readonly<Record<Topic, (agentId: string) => string>> = {
+const SUBJECTS: Readonly<Record<AgentTopic, (agentId: string) => string>> = {
   heartbeat: heartbeatSubject,
   alert: alertSubject,
   shutdown: shutdownSubject,
@@ -62,7 +62,7 @@ export function isReplySubject(subject: string, agentId: string): boolean {
   );
 }
 
-export const natsTransport = (options: NatsOptions): Transport => new Nats(options);
+export const natsTransport = (options: NatsTransportOptions): Transport => new Nats(options);
 
 /**
  * The agent is a client of the bus. Messages are handed over in the order they come, each at once: which of them wait
@@ -70,7 +70,7 @@ export const natsTransport = (options: NatsOptions): Transport => new Nats(optio
  */
 class Nats implements Transport {
   readonly description: string;
-  readonly #options: NatsOptions;
+  readonly #options: NatsTransportOptions;
   readonly #servers: readonly NatsServer[];
   readonly #subject: string;
   readonly #underWay = new Set<Promise<void>>();
@@ -79,15 +79,15 @@ class Nats implements Transport {
   readonly #ended = sharedAbort();
   /** Aborted, and replaced, when credentials change or the transport closes: whatever waits looks again. */
   #change = new AbortController();
-  #credentials: Credentials;
-  #handler: Handler | undefined;
+  #credentials: TransportCredentials;
+  #handler: RequestHandler | undefined;
   #current: Link | undefined;
   #closing = false;
   /** Callbacks that are called once the new credentials are in use. */
   readonly #rotated: (() => void)[] = [];
   #reconnectLoop: Promise<void> = Promise.resolve();
 
-  constructor(options: NatsOptions) {
+  constructor(options: NatsTransportOptions) {
     if (options.urls.length === 0) throw BusUrlInvalid({ why: "there is none" });
     if (!isSubjectToken(options.agentId))
       throw BusUrlInvalid({ why: "the agent id cannot be part of a subject" });
@@ -100,19 +100,19 @@ class Nats implements Transport {
   }
 
   /** A server that is down, or does not know the agent yet, only delays it. */
-  start(handler: Handler): Promise<void> {
+  start(handler: RequestHandler): Promise<void> {
     this.#handler = handler;
     return new Promise((resolve) => {
       this.#reconnectLoop = this.#keepConnected(resolve).finally(resolve);
     });
   }
 
-  async publish(topic: Topic, payload: unknown): Promise<void> {
+  async publish(topic: AgentTopic, payload: unknown): Promise<void> {
     await this.#send(SUBJECTS[topic](this.#options.agentId), JSON.stringify(payload ?? null));
   }
 
   /** Reconnects. The old connection serves until the new one does. */
-  rotate(credentials: Credentials): Promise<void> {
+  rotate(credentials: TransportCredentials): Promise<void> {
     checkPair(credentials);
     this.#credentials = credentials;
     return new Promise((resolve) => {

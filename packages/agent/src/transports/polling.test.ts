@@ -15,21 +15,21 @@ import { silentLog } from "../log.ts";
 import { blobDirectory } from "./blob-directory.ts";
 import { httpsTransport } from "./https.ts";
 import { agentOn, directorOn } from "./testing/nats-peers.ts";
-import type { Handler } from "./transport.ts";
+import type { RequestHandler } from "./transport.ts";
 
 const nats = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const HOLD_MS = 200;
 
 type Ask = (method: string, ...args: readonly unknown[]) => Promise<AgentReply>;
 
-async function overNats(handler: Handler): Promise<Ask> {
+async function overNats(handler: RequestHandler): Promise<Ask> {
   const server = await TestNatsServer.start();
   await agentOn(server).transport.start(handler);
   const director = await directorOn(server);
   return (method, ...args) => director.ask(method, { args });
 }
 
-async function overHttps(handler: Handler): Promise<Ask> {
+async function overHttps(handler: RequestHandler): Promise<Ask> {
   const { path, remove } = await temporaryDirectory();
   const transport = httpsTransport({
     url: "https://mbus:s3cret@127.0.0.1:0",
@@ -50,7 +50,7 @@ async function overHttps(handler: Handler): Promise<Ask> {
 }
 
 /** An agent whose `stop` takes so long, by a clock that moves only while the agent holds an answer back. */
-async function agent(taskMs: number, reach: (handler: Handler) => Promise<Ask>) {
+async function agent(taskMs: number, reach: (handler: RequestHandler) => Promise<Ask>) {
   const clock = fakeClock();
   const stop = async () => {
     await clock.sleep(taskMs);

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
-export interface Asked {
+export interface BlobRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
@@ -13,14 +13,14 @@ export interface Asked {
 
 export interface BlobServer {
   readonly url: string;
-  readonly asked: Asked[];
+  readonly asked: BlobRequest[];
   readonly blobs: Map<string, Buffer>;
   /** Faults for the next requests, in order. */
-  readonly troubles: Trouble[];
+  readonly troubles: BlobFault[];
 }
 
 /** A status; a connection that breaks after so many bytes, once they have arrived; bytes that are flipped on the way. */
-export type Trouble =
+export type BlobFault =
   | number
   | { readonly breakAfter: number; readonly arrived?: () => Promise<unknown> }
   | "flip";
@@ -29,16 +29,16 @@ export type Trouble =
 export async function blobServer(
   options: {
     readonly ranges?: boolean;
-    readonly allow?: (asked: Asked) => boolean;
+    readonly allow?: (asked: BlobRequest) => boolean;
     readonly tls?: { readonly cert: string; readonly key: string };
   } = {},
 ): Promise<BlobServer> {
   const blobs = new Map<string, Buffer>();
-  const asked: Asked[] = [];
-  const troubles: Trouble[] = [];
+  const asked: BlobRequest[] = [];
+  const troubles: BlobFault[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await buffer(request);
-    const one: Asked = {
+    const one: BlobRequest = {
       method: request.method ?? "",
       path: request.url ?? "",
       headers: request.headers,

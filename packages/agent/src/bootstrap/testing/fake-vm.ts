@@ -3,11 +3,16 @@ import { systemRandom } from "@slipway/kernel/random";
 import type { AgentConfig } from "@slipway/protocol/agent/agent-config";
 import type { Vitals } from "@slipway/protocol/agent/heartbeat";
 import { fakeClock } from "@slipway/testkit/fake-clock";
-import type { DiskPlatform, Mount } from "../../platform/disks.ts";
+import type { DiskMount, DiskPlatform } from "../../platform/disks.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { type AgentParts, type Ending, runAgent } from "../../run-agent.ts";
-import { lines, machine, programs, SETTINGS } from "../../settings/testing/here.ts";
-import type { Credentials, Handler, Topic, Transport } from "../../transports/transport.ts";
+import { type AgentEnding, type AgentParts, runAgent } from "../../run-agent.ts";
+import { lines, machine, programs, SETTINGS } from "../../settings/testing/settings-lab.ts";
+import type {
+  AgentTopic,
+  RequestHandler,
+  Transport,
+  TransportCredentials,
+} from "../../transports/transport.ts";
 
 export const VITALS: Vitals = {
   cpu: { sys: "0.1", user: "0.2", wait: "0.0" },
@@ -23,7 +28,7 @@ export class FakeVm {
   readonly devices = new Map<string, string>();
   /** Devices with a file system of ours. */
   readonly formatted = new Set<string>();
-  mounts: Mount[] = [];
+  mounts: DiskMount[] = [];
   /** Actions of the platform, in order. */
   readonly done: string[] = [];
   readonly owners = new Map<string, string>();
@@ -102,19 +107,19 @@ export class FakeVm {
 
 export class FakeTransport implements Transport {
   readonly description = "a fake bus";
-  readonly published: { topic: Topic; payload: unknown }[] = [];
-  handler: Handler | undefined;
+  readonly published: { topic: AgentTopic; payload: unknown }[] = [];
+  handler: RequestHandler | undefined;
   closed = false;
   /** Certificates that were rotated in after the start. */
   readonly certificates: string[] = [];
-  async start(handler: Handler): Promise<void> {
+  async start(handler: RequestHandler): Promise<void> {
     this.handler = handler;
   }
-  async publish(topic: Topic, payload: unknown): Promise<void> {
+  async publish(topic: AgentTopic, payload: unknown): Promise<void> {
     if (this.closed) throw new Error("closed");
     this.published.push({ topic, payload });
   }
-  async rotate({ certificate }: Credentials): Promise<void> {
+  async rotate({ certificate }: TransportCredentials): Promise<void> {
     if (certificate === "") throw new Error("there is no certificate");
     this.certificates.push(certificate);
   }
@@ -125,7 +130,7 @@ export class FakeTransport implements Transport {
 
 /** Returns what a caller gets: the value, the exception's message, or a text if there is no answer. */
 export async function ask(
-  handler: Handler | undefined,
+  handler: RequestHandler | undefined,
   method: string,
   ...args: unknown[]
 ): Promise<unknown> {
@@ -147,7 +152,7 @@ export async function agentOn(vm: FakeVm, settings: object = SETTINGS) {
     const clock = fakeClock();
     const stop = new AbortController();
     const transports: FakeTransport[] = [];
-    const ended: Promise<Ending> = runAgent({
+    const ended: Promise<AgentEnding> = runAgent({
       config,
       paths,
       platform: vm.platform,

@@ -6,10 +6,10 @@ import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { onTestFinished } from "vitest";
 import type { ActionTable } from "../../actions/action.ts";
 import type { Log } from "../../log.ts";
-import type { Services } from "../../services.ts";
-import type { Handler } from "../../transports/transport.ts";
+import type { AgentServices } from "../../services.ts";
+import type { RequestHandler } from "../../transports/transport.ts";
 import { type DispatcherOptions, makeDispatcher } from "../dispatch.ts";
-import { Tasks } from "../tasks.ts";
+import { TaskQueue } from "../tasks.ts";
 
 /** Ids that a test can foresee: `task-1`, `task-2`. */
 export function countingRandom(): Random {
@@ -18,8 +18,8 @@ export function countingRandom(): Random {
 }
 
 export interface Dispatching {
-  readonly handler: Handler;
-  readonly tasks: Tasks;
+  readonly handler: RequestHandler;
+  readonly tasks: TaskQueue;
   readonly tasksFile: string;
   /** Every line that was logged. */
   readonly lines: readonly string[];
@@ -46,8 +46,8 @@ export async function dispatching({ actions, after, clock, ...options }: Setup):
     error: (line) => void lines.push(line),
   };
   const restarts: string[] = [];
-  const services = { log, clock, restart: (why: string) => restarts.push(why) } as unknown as Services;
-  const tasks = await Tasks.open({ path: tasksFile, random: countingRandom(), log });
+  const services = { log, clock, restart: (why: string) => restarts.push(why) } as unknown as AgentServices;
+  const tasks = await TaskQueue.open({ path: tasksFile, random: countingRandom(), log });
   const handler = makeDispatcher({ ...options, actions, services, tasks });
   const ask: Dispatching["ask"] = async (method, args = [], envelope = {}) => {
     const body = JSON.stringify({ protocol: 3, method, arguments: args, reply_to: "cli", ...envelope });

@@ -1,9 +1,9 @@
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Machine } from "@slipway/testkit/agent-machine";
+import type { AgentMachine } from "@slipway/testkit/agent-machine";
 
 /** Moment of a kill: before the n-th command runs, after it has, or while it runs on without its agent. */
-export interface Moment {
+export interface KillMoment {
   readonly when: "before" | "after" | "during";
   readonly at: number;
 }
@@ -24,7 +24,7 @@ export class DeadlyCommands {
     this.#dir = dir;
   }
 
-  static async in(machine: Machine, names: readonly string[] = COMMANDS): Promise<DeadlyCommands> {
+  static async in(machine: AgentMachine, names: readonly string[] = COMMANDS): Promise<DeadlyCommands> {
     const dir = join(machine.dir, "commands");
     const bin = join(dir, "bin");
     await mkdir(bin, { recursive: true });
@@ -39,7 +39,7 @@ export class DeadlyCommands {
   }
 
   /** Counts commands from now on, and kills the agent at this moment. */
-  async arm({ when, at }: Moment): Promise<void> {
+  async arm({ when, at }: KillMoment): Promise<void> {
     await writeFile(join(this.#dir, "calls"), "");
     await writeFile(join(this.#dir, "moment"), `${when} ${at}\n`);
   }

@@ -1,7 +1,7 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { AgentException } from "@slipway/testkit/agent-caller";
-import { Machine } from "@slipway/testkit/agent-machine";
+import { AgentMachine } from "@slipway/testkit/agent-machine";
 import { expect } from "vitest";
 import { DeadlyCommands } from "./deadly-commands.ts";
 import type { DiskShop, TestDisk } from "./test-disks.ts";
@@ -12,7 +12,7 @@ import { treeHash } from "./tree.ts";
  * is started again and the Director repeats what it was not told the end of.
  */
 export class KilledRound {
-  readonly machine: Machine;
+  readonly machine: AgentMachine;
   readonly commands: DeadlyCommands;
   readonly #shop: DiskShop;
   readonly #old: TestDisk;
@@ -21,7 +21,7 @@ export class KilledRound {
   #mounted = false;
 
   private constructor(
-    machine: Machine,
+    machine: AgentMachine,
     commands: DeadlyCommands,
     shop: DiskShop,
     disks: [TestDisk, TestDisk],
@@ -33,7 +33,7 @@ export class KilledRound {
   }
 
   static async open(bundle: string, shop: DiskShop): Promise<KilledRound> {
-    const machine = await Machine.open({ bundle, mounts: true });
+    const machine = await AgentMachine.open({ bundle, mounts: true });
     // A loop device is known by the name of its file, on the whole machine.
     const own = systemRandom.hex(4);
     const old = await shop.filled(machine.dir, `disk-old-${own}`);

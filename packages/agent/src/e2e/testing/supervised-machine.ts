@@ -1,7 +1,7 @@
 import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
-import { Machine } from "@slipway/testkit/agent-machine";
+import { AgentMachine } from "@slipway/testkit/agent-machine";
 import { expect } from "vitest";
 import { archiveOf, sha1 } from "../../jobs/testing/lab.ts";
 import { kill } from "../../supervisor/testing/job-lab.ts";
@@ -38,14 +38,14 @@ esac
 
 /** A VM whose jobs are processes that are distinct from all others. */
 export class SupervisedMachine {
-  readonly machine: Machine;
+  readonly machine: AgentMachine;
 
-  private constructor(machine: Machine) {
+  private constructor(machine: AgentMachine) {
     this.machine = machine;
   }
 
   static async open(bundle: string, { mounts = false } = {}): Promise<SupervisedMachine> {
-    const machine = await Machine.open({ bundle, mounts });
+    const machine = await AgentMachine.open({ bundle, mounts });
     for (const [name, text] of Object.entries({ daemon: DAEMON, ctl: CTL })) {
       await writeFile(join(machine.dir, name), text);
       await chmod(join(machine.dir, name), 0o755);

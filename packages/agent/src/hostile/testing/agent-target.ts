@@ -2,9 +2,9 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { withDeadline } from "@slipway/kernel/deadline";
-import { Machine } from "@slipway/testkit/agent-machine";
+import { AgentMachine } from "@slipway/testkit/agent-machine";
 import { tellTried } from "@slipway/testkit/hostile-count";
-import { type Call, call } from "@slipway/testkit/https-client";
+import { call, type HttpsCall } from "@slipway/testkit/https-client";
 import { fractionsOf } from "@slipway/testkit/sample";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { expect } from "vitest";
@@ -28,7 +28,7 @@ const SECRETS = /s3cret|PRIVATE KEY/;
 const UNTHOUGHT =
   /^.*(Cannot read prop|is not a function|is not iterable|must be of type|null bytes|Maximum call stack|Invalid array length).*$/m;
 
-export interface Told {
+export interface AgentResponse {
   /** 0: the connection was cut, which is an answer, too. */
   readonly status: number;
   readonly text: string;
@@ -36,24 +36,24 @@ export interface Told {
 
 /** The agent as it is delivered, in its own process and mounts. Beside its directory is a file of another owner. */
 export class AgentTarget {
-  readonly machine: Machine;
+  readonly machine: AgentMachine;
   readonly outside: string;
   #tried = 0;
 
-  private constructor(machine: Machine) {
+  private constructor(machine: AgentMachine) {
     this.machine = machine;
     this.outside = join(machine.dir, "outside");
   }
 
   static async start(bundle: string): Promise<AgentTarget> {
-    const target = new AgentTarget(await Machine.open({ bundle, mounts: await canUseSandboxes() }));
+    const target = new AgentTarget(await AgentMachine.open({ bundle, mounts: await canUseSandboxes() }));
     await writeFile(target.outside, "untouched");
     await target.machine.started();
     return target;
   }
 
   /** Sends one input, and holds the agent to what it owes everybody: an answer or a refusal, no secret, and life. */
-  async attack(path: string, options: Call): Promise<Told> {
+  async attack(path: string, options: HttpsCall): Promise<AgentResponse> {
     this.#tried += 1;
     const told = await this.#send(path, options);
     const what = `${options.method} ${path.slice(0, 200)} ${String(options.body ?? "").slice(0, 300)}`;
@@ -70,7 +70,7 @@ export class AgentTarget {
     return told;
   }
 
-  message(body: string): Promise<Told> {
+  message(body: string): Promise<AgentResponse> {
     return this.attack("/agent", { method: "POST", body });
   }
 
@@ -90,7 +90,7 @@ export class AgentTarget {
     await this.machine.close();
   }
 
-  async #send(path: string, options: Call): Promise<Told> {
+  async #send(path: string, options: HttpsCall): Promise<AgentResponse> {
     return await withDeadline("an answer of the agent", ANSWER_MS, systemClock, undefined, async () => {
       try {
         const { status = 0, text } = await call(this.machine.port, path, options);

@@ -14,7 +14,7 @@ import type { ActionCall } from "../../actions/action.ts";
 import { localBlobs } from "../../blobs/local-blobs.ts";
 import { silentLog } from "../../log.ts";
 import { type Paths, pathsUnder } from "../../paths.ts";
-import type { Services } from "../../services.ts";
+import type { AgentServices } from "../../services.ts";
 import type { BlobstoreSettings } from "../../settings/effective.ts";
 import { fileSpecStore } from "../../state/spec-store.ts";
 import { idleSupervisor } from "../../supervisor/testing/idle-supervisor.ts";
@@ -23,7 +23,7 @@ export const sha1 = (content: Uint8Array | string): string =>
   createHash("sha1").update(content).digest("hex");
 
 /** Returns the services that apply and compile need, with real files below one directory. */
-export async function labServices(base: string, blobstore?: BlobstoreSettings): Promise<Services> {
+export async function labServices(base: string, blobstore?: BlobstoreSettings): Promise<AgentServices> {
   const paths = pathsUnder(base, join(base, "root"));
   await makeBase(paths);
   const tools = { paths, exec: systemExec, clock: systemClock, random: systemRandom, log: silentLog };
@@ -37,7 +37,7 @@ export async function labServices(base: string, blobstore?: BlobstoreSettings): 
     spec: fileSpecStore(paths.spec, tools),
     supervisor: idleSupervisor,
     settings: { current: () => settings as unknown as AgentSettings },
-  } as unknown as Services;
+  } as unknown as AgentServices;
 }
 
 async function makeBase(paths: Paths): Promise<void> {
@@ -48,7 +48,7 @@ async function makeBase(paths: Paths): Promise<void> {
     await mkdir(directory, { recursive: true });
 }
 
-export const callOf = (services: Services, signal = new AbortController().signal): ActionCall => ({
+export const callOf = (services: AgentServices, signal = new AbortController().signal): ActionCall => ({
   services,
   protocol: 3,
   signal,
@@ -74,7 +74,7 @@ export async function archiveOf(
 
 /** Returns a spec whose blobs are uploaded: one archive for all jobs, and one per package. */
 export async function specOf(
-  services: Services,
+  services: AgentServices,
   made: {
     readonly jobs: Readonly<Record<string, Readonly<Record<string, string>>>>;
     readonly packages?: Readonly<Record<string, Readonly<Record<string, string>>>>;

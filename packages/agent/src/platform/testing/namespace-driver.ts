@@ -29,7 +29,7 @@ const within = (ms: number): AbortSignal => {
   return controller.signal;
 };
 
-export interface Asked {
+export interface DriverCommand {
   readonly do: string;
   readonly path?: string;
   readonly target?: string;
@@ -40,7 +40,7 @@ export interface Asked {
   readonly ephemeral?: Omit<EphemeralRequest, "signal">;
 }
 
-async function perform(asked: Asked): Promise<unknown> {
+async function perform(asked: DriverCommand): Promise<unknown> {
   const { path = "", target = "", disk, ms = 0 } = asked;
   switch (asked.do) {
     case "locate":
@@ -81,7 +81,7 @@ async function perform(asked: Asked): Promise<unknown> {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const reply = await perform(JSON.parse(line) as Asked).then(
+  const reply = await perform(JSON.parse(line) as DriverCommand).then(
     (value) => ({ value: value ?? null }),
     (error: unknown) => ({
       error: toError(error).message,

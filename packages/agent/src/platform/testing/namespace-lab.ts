@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { bundle } from "@slipway/testkit/bundle";
 import { holdMachine } from "@slipway/testkit/hold-machine";
-import type { Asked } from "./namespace-driver.ts";
+import type { DriverCommand } from "./namespace-driver.ts";
 
 const NOBODY = 65534;
 const isRoot = process.getuid?.() === 0;
@@ -54,7 +54,7 @@ export class NamespaceLab {
   }
 
   /** Returns the driver's answer and throws its error. */
-  async ask<T = null>(asked: Asked): Promise<T> {
+  async ask<T = null>(asked: DriverCommand): Promise<T> {
     this.#child.stdin.write(`${JSON.stringify(asked)}\n`);
     const next = await this.#lines.next();
     if (next.done) throw new Error(`the driver ended: ${this.#errors.join("")}`);

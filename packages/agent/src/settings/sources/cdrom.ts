@@ -1,8 +1,8 @@
 import { readFromDrive } from "./mounted-drive.ts";
-import type { Source, SourceTools } from "./source.ts";
+import type { SettingsReader, SourceTools } from "./source.ts";
 
 /** The CD-ROM that vSphere's CPI inserts. Ejected afterwards, so that the host can put in the next one. */
-export function cdromSource(options: { readonly FileName: string }, tools: SourceTools): Source {
+export function cdromSource(options: { readonly FileName: string }, tools: SourceTools): SettingsReader {
   const name = `CDROM ${options.FileName}`;
   const device = tools.paths.system("dev", "sr0");
   return {

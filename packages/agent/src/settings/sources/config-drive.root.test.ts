@@ -5,7 +5,7 @@ import { systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { pathsUnder } from "../../paths.ts";
-import { NEVER, SETTINGS_TEXT, tools } from "../testing/here.ts";
+import { NEVER, SETTINGS_TEXT, tools } from "../testing/settings-lab.ts";
 import { makeSource } from "./make.ts";
 
 const run = async (program: string, ...args: string[]) => {

@@ -3,7 +3,7 @@ import { messageTrail } from "@slipway/kernel/errors";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { SourceFailed } from "../errors.ts";
 import { readFromDrive } from "./mounted-drive.ts";
-import type { Source, SourceTools } from "./source.ts";
+import type { SettingsReader, SourceTools } from "./source.ts";
 
 export interface ConfigDriveOptions {
   readonly DiskPaths: readonly string[];
@@ -14,7 +14,7 @@ export interface ConfigDriveOptions {
 const BY_LABEL = "/dev/disk/by-label/";
 
 /** A drive (ISO or vfat, mostly) that OpenStack and its like attach. The first disk that can be read wins. */
-export function configDriveSource(options: ConfigDriveOptions, tools: SourceTools): Source {
+export function configDriveSource(options: ConfigDriveOptions, tools: SourceTools): SettingsReader {
   const name = `ConfigDrive ${options.DiskPaths.join(", ")}`;
   const userData = options.UserDataPath ?? "ec2/latest/user-data";
   const metaData = options.MetaDataPath ?? "ec2/latest/meta-data.json";

@@ -1,10 +1,10 @@
 import { open } from "node:fs/promises";
 import { systemCode, toError } from "@slipway/kernel/errors";
 import { SourceFailed } from "../errors.ts";
-import { LARGEST_DOCUMENT, type Source, type SourceTools } from "./source.ts";
+import { LARGEST_DOCUMENT, type SettingsReader, type SourceTools } from "./source.ts";
 
 /** A JSON file. Its path is that of the VM, so it stands under the root. */
-export function fileSource(options: { readonly SettingsPath: string }, tools: SourceTools): Source {
+export function fileSource(options: { readonly SettingsPath: string }, tools: SourceTools): SettingsReader {
   const name = `File ${options.SettingsPath}`;
   return { name, read: () => readLimited(name, tools.paths.system(options.SettingsPath)) };
 }

@@ -10,7 +10,7 @@ export interface Exchange {
   readonly timeoutMs: number;
 }
 
-export interface HttpAnswer {
+export interface MetadataAnswer {
   readonly status: number;
   readonly body: string;
 }
@@ -21,7 +21,7 @@ export async function exchange(
   what: Exchange,
   clock: Clock,
   signal: AbortSignal,
-): Promise<HttpAnswer> {
+): Promise<MetadataAnswer> {
   const { method, headers, timeoutMs: withinMs } = what;
   const url = new URL(what.url);
   const path = `${url.pathname}${url.search}`;

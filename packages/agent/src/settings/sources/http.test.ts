@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { systemClock } from "@slipway/kernel/clock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { FIRST_SEARCH, SettingsFinder } from "../find.ts";
-import { AGENT_ID, NEVER, SETTINGS_TEXT, tools } from "../testing/here.ts";
+import { AGENT_ID, NEVER, SETTINGS_TEXT, tools } from "../testing/settings-lab.ts";
 import { makeSource } from "./make.ts";
 
 /** A real metadata service. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { SourceFailed } from "../errors.ts";
 import { shownUrl } from "../shown-url.ts";
-import { type Exchange, exchange, type HttpAnswer } from "./http-exchange.ts";
-import type { Source, SourceTools } from "./source.ts";
+import { type Exchange, exchange, type MetadataAnswer } from "./http-exchange.ts";
+import type { SettingsReader, SourceTools } from "./source.ts";
 
 const ATTEMPT_TIMEOUT_MS = 10_000;
 /** AWS's version 2 of the metadata service: a short-lived token proves that the caller is no blind proxy. */
@@ -22,7 +22,7 @@ export interface HttpOptions extends Common {
 }
 
 /** A metadata service as AWS, OpenStack and their like have it. */
-export function httpSource(options: HttpOptions, tools: SourceTools): Source {
+export function httpSource(options: HttpOptions, tools: SourceTools): SettingsReader {
   const get = getter("HTTP", options, options.TokenPath, tools);
   const { InstanceIDPath: idPath, SSHKeysPath: keysPath } = options;
   return {
@@ -45,7 +45,7 @@ export function httpSource(options: HttpOptions, tools: SourceTools): Source {
 export function instanceMetadataSource(
   options: Common & { readonly SettingsPath: string },
   tools: SourceTools,
-): Source {
+): SettingsReader {
   const get = getter("InstanceMetadata", options, undefined, tools);
   return {
     name: `InstanceMetadata ${shownUrl(options.URI + options.SettingsPath)}`,
@@ -63,7 +63,7 @@ function getter(type: string, options: Common, tokenPath: string | undefined, to
     signal: AbortSignal,
   ) => exchange(nameOf(path), { method, url: options.URI + path, headers, timeoutMs }, tools.clock, signal);
 
-  const any = async (path: string, signal: AbortSignal): Promise<HttpAnswer> => {
+  const any = async (path: string, signal: AbortSignal): Promise<MetadataAnswer> => {
     await tools.ensureNetwork?.(signal);
     const headers = { ...textValues(options.Headers) };
     if (tokenPath !== undefined) {
@@ -73,7 +73,7 @@ function getter(type: string, options: Common, tokenPath: string | undefined, to
     }
     return await ask("GET", path, headers, signal);
   };
-  const checked = async (path: string, answer: HttpAnswer): Promise<string> => {
+  const checked = async (path: string, answer: MetadataAnswer): Promise<string> => {
     if (answer.status >= 200 && answer.status < 300) return answer.body;
     throw SourceFailed({ source: nameOf(path), why: `it answered HTTP ${answer.status}` });
   };

@@ -4,10 +4,10 @@ import { configDriveSource } from "./config-drive.ts";
 import { fileSource } from "./file.ts";
 import { httpSource, instanceMetadataSource } from "./http.ts";
 import { rawDiskSource } from "./raw-disk.ts";
-import type { Source, SourceTools } from "./source.ts";
+import type { SettingsReader, SourceTools } from "./source.ts";
 
 /** The source an entry of agent.json stands for. */
-export function makeSource(entry: SettingsSource, tools: SourceTools): Source {
+export function makeSource(entry: SettingsSource, tools: SourceTools): SettingsReader {
   switch (entry.Type) {
     case "File":
       return fileSource(entry, tools);

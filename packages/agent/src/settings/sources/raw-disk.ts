@@ -2,14 +2,14 @@ import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { toError } from "@slipway/kernel/errors";
 import { SourceFailed } from "../errors.ts";
-import { LARGEST_DOCUMENT, type Source, type SourceTools } from "./source.ts";
+import { LARGEST_DOCUMENT, type SettingsReader, type SourceTools } from "./source.ts";
 
 const CHUNK = 64 * 1024;
 /** virtio-blk carries no more of a serial number than this, silently. */
 const VIRTIO_SERIAL = 20;
 
 /** A small disk that begins with the JSON document and is NUL from there on; found by its serial number. */
-export function rawDiskSource(options: { readonly Serial: string }, tools: SourceTools): Source {
+export function rawDiskSource(options: { readonly Serial: string }, tools: SourceTools): SettingsReader {
   const name = `RawDisk serial ${options.Serial}`;
   return {
     name,

@@ -4,7 +4,7 @@ import type { Log } from "../../log.ts";
 import type { Paths } from "../../paths.ts";
 
 /** One place where settings may be. A call is one attempt; how often and how long is decided by who asks. */
-export interface Source {
+export interface SettingsReader {
   /** Kind and place of the source, without credentials. Operators read it. */
   readonly name: string;
   /** The document as text. */

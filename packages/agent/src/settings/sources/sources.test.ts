@@ -2,7 +2,7 @@ import { access, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SourceFailed } from "../errors.ts";
-import { NEVER, programs, SETTINGS_TEXT, tools } from "../testing/here.ts";
+import { NEVER, programs, SETTINGS_TEXT, tools } from "../testing/settings-lab.ts";
 import { makeSource } from "./make.ts";
 
 type Tools = Awaited<ReturnType<typeof tools>>;

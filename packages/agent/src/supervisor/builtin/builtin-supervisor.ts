@@ -1,18 +1,18 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
 import { ownIdentity } from "@slipway/kernel/process-identity";
-import type { JobState, MonitFile, ProcessState, Services } from "../../services.ts";
+import type { AgentServices, JobState, MonitFile, ServiceState } from "../../services.ts";
 import { alertOf } from "../alerts.ts";
 import { PendingTimedOut, StopErrored, StopTimedOut } from "../errors.ts";
 import { jobOf, setMarker, writeMonitDirectory } from "../job-files.ts";
 import { problemText } from "../last-lines.ts";
-import { type Loaded, loadMonitDirectory } from "../load.ts";
+import { type LoadedServices, loadMonitDirectory } from "../load.ts";
 import type { RunningSupervisor } from "../supervisor.ts";
-import { Engine } from "./engine.ts";
+import { SupervisorEngine } from "./engine.ts";
 import { fileSupervisorState } from "./state.ts";
-import { isUp, stateOf, type Watched } from "./watched.ts";
+import { isUp, stateOf, type WatchedService } from "./watched.ts";
 
-export interface BuiltinParts extends Pick<Services, "paths" | "clock" | "random" | "log" | "publish"> {
+export interface BuiltinParts extends Pick<AgentServices, "paths" | "clock" | "random" | "log" | "publish"> {
   /** Addresses of the VM, for the title of an alert. */
   readonly ips: () => readonly string[];
   /** Returns what keeps the VM from being ready, such as a disk that did not come back. */
@@ -28,13 +28,13 @@ const GROUP = "vcap";
 /** Runs the jobs of a VM itself, by their monit files. */
 export class BuiltinSupervisor implements RunningSupervisor {
   readonly #parts: BuiltinParts;
-  readonly #engine: Engine;
-  #loaded: Loaded = { services: [], warnings: [] };
+  readonly #engine: SupervisorEngine;
+  #loaded: LoadedServices = { services: [], warnings: [] };
 
   constructor(parts: BuiltinParts) {
     this.#parts = parts;
     const { paths } = parts;
-    this.#engine = new Engine({
+    this.#engine = new SupervisorEngine({
       ...parts,
       pollMs: parts.pollMs ?? 500,
       // Of the monitrc of upstream's stemcells: 10 seconds.
@@ -104,8 +104,10 @@ export class BuiltinSupervisor implements RunningSupervisor {
     const deadline = clock.monotonic() + STOP_BUDGET_MS;
     await this.#engine.want("stop", inGroup);
     if (wait) {
-      const settled = (pending: (one: Watched) => boolean, error: (names: readonly string[]) => Error) =>
-        this.#settled(pending, error, deadline, signal);
+      const settled = (
+        pending: (one: WatchedService) => boolean,
+        error: (names: readonly string[]) => Error,
+      ) => this.#settled(pending, error, deadline, signal);
       await settled(
         (one) => one.busy?.doing === "starting",
         (services) => PendingTimedOut({ services }),
@@ -131,7 +133,7 @@ export class BuiltinSupervisor implements RunningSupervisor {
   }
 
   async #settled(
-    pending: (one: Watched) => boolean,
+    pending: (one: WatchedService) => boolean,
     error: (names: readonly string[]) => Error,
     deadline: number,
     signal: AbortSignal,
@@ -147,7 +149,7 @@ export class BuiltinSupervisor implements RunningSupervisor {
     }
   }
 
-  #take(read: Loaded): void {
+  #take(read: LoadedServices): void {
     const loaded = process.getuid?.() === 0 ? read : withoutOthers(read);
     const known = new Set(this.#loaded.warnings.map((one) => JSON.stringify(one)));
     for (const one of loaded.warnings)
@@ -155,7 +157,7 @@ export class BuiltinSupervisor implements RunningSupervisor {
     this.#loaded = loaded;
   }
 
-  #members(): readonly Watched[] {
+  #members(): readonly WatchedService[] {
     return [...this.#engine.all.values()].filter(inGroup);
   }
 
@@ -164,7 +166,7 @@ export class BuiltinSupervisor implements RunningSupervisor {
   }
 
   /** Upstream's order of what counts. */
-  async #jobState(members: readonly Watched[]): Promise<JobState["state"]> {
+  async #jobState(members: readonly WatchedService[]): Promise<JobState["state"]> {
     if (await this.#isStopped()) return "stopped";
     const states = members.map(stateOf);
     if (states.includes("starting")) return "starting";
@@ -173,7 +175,7 @@ export class BuiltinSupervisor implements RunningSupervisor {
   }
 
   /** A failed start or stop was written down with what the job said then; for all else it is looked up now. */
-  async #problem(one: Watched): Promise<string | undefined> {
+  async #problem(one: WatchedService): Promise<string | undefined> {
     const state = stateOf(one);
     if (state === "running") return undefined;
     const told = one.problems.get("existence") ?? one.problems.get("stop");
@@ -182,7 +184,7 @@ export class BuiltinSupervisor implements RunningSupervisor {
     return await problemText(one.service.name, jobOf(one.service.file), why, this.#parts.paths.sysLog);
   }
 
-  #processState(one: Watched): ProcessState {
+  #processState(one: WatchedService): ServiceState {
     const state = stateOf(one);
     const seen = one.process === undefined ? undefined : this.#engine.usageOf(one.process);
     const name = one.service.name;
@@ -207,10 +209,10 @@ const UNSAID: Readonly<Record<Exclude<JobState["state"], "running">, string>> = 
 };
 
 const tenth = (value: number) => Math.round(value * 10) / 10;
-const inGroup = (one: Watched): boolean => one.service.groups.includes(GROUP);
+const inGroup = (one: WatchedService): boolean => one.service.groups.includes(GROUP);
 
 /** Adds a warning for each program with a user: an agent that is not root cannot run programs as another user. */
-const withoutOthers = ({ services, warnings }: Loaded): Loaded => ({
+const withoutOthers = ({ services, warnings }: LoadedServices): LoadedServices => ({
   services,
   warnings: [
     ...warnings,

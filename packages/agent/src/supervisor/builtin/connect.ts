@@ -3,7 +3,7 @@ import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Clock } from "@slipway/kernel/clock";
 import { toError } from "@slipway/kernel/errors";
-import type { Connection, Operator } from "../monit-file/model.ts";
+import type { MonitConnection, Operator } from "../monit-file/model.ts";
 
 export const compare = (value: number, operator: Operator, limit: number): boolean => {
   if (operator === ">") return value > limit;
@@ -12,7 +12,7 @@ export const compare = (value: number, operator: Operator, limit: number): boole
 };
 
 /** Resolves to what is wrong, or to undefined when the other side answers as it should. */
-export async function testConnection(connection: Connection, clock: Clock): Promise<string | undefined> {
+export async function testConnection(connection: MonitConnection, clock: Clock): Promise<string | undefined> {
   const { host, port, unixSocket, timeoutSeconds } = connection;
   const where = unixSocket ?? `${host}:${port}`;
   const done = new AbortController();
@@ -28,7 +28,7 @@ export async function testConnection(connection: Connection, clock: Clock): Prom
   }
 }
 
-async function attempt(connection: Connection, over: AbortSignal): Promise<string | undefined> {
+async function attempt(connection: MonitConnection, over: AbortSignal): Promise<string | undefined> {
   if (connection.type === "udp") return await datagram(connection, over);
   const socket = open(connection);
   over.addEventListener("abort", () => socket.destroy(), { once: true });
@@ -53,7 +53,7 @@ async function attempt(connection: Connection, over: AbortSignal): Promise<strin
   return undefined;
 }
 
-function open({ host, port, unixSocket, type }: Connection): Socket {
+function open({ host, port, unixSocket, type }: MonitConnection): Socket {
   const to = unixSocket === undefined ? { host, port: port ?? 0 } : { path: unixSocket };
   // Whose certificate it is was never part of monit's test.
   return type === "tcpssl" ? connectTls({ ...to, rejectUnauthorized: false }) : connectPlain(to);
@@ -72,7 +72,7 @@ const heard = (socket: Socket, enough: (text: string) => boolean): Promise<strin
     });
   });
 
-async function http(connection: Connection, socket: Socket): Promise<string | undefined> {
+async function http(connection: MonitConnection, socket: Socket): Promise<string | undefined> {
   const name = connection.hostHeader ?? `${connection.host || "localhost"}`;
   socket.write(
     `GET ${connection.request} HTTP/1.1\r\nHost: ${name}\r\nAccept: */*\r\nUser-Agent: slipway-agent\r\nConnection: close\r\n\r\n`,
@@ -85,7 +85,7 @@ async function http(connection: Connection, socket: Socket): Promise<string | un
 }
 
 /** Sends a datagram. An open port need not answer; a closed one refuses. */
-function datagram({ host, port }: Connection, over: AbortSignal): Promise<string | undefined> {
+function datagram({ host, port }: MonitConnection, over: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
     const end = (why?: string) => {

@@ -3,20 +3,20 @@ import { hostname } from "node:os";
 import { messageTrail } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
 import { type CpuTimes, parseCpuTimes } from "../../platform/linux/system/proc.ts";
-import type { Program } from "../monit-file/model.ts";
+import type { MonitProgram } from "../monit-file/model.ts";
 import type { EngineParts } from "./engine.ts";
 import { launch } from "./launch.ts";
 import type { ProcessId } from "./procfs.ts";
-import { RuleBook, type Verdict } from "./rules.ts";
-import { type Usage, UsageReader } from "./usage.ts";
-import type { Watched } from "./watched.ts";
+import { RuleBook, type RuleChange } from "./rules.ts";
+import { type ProcessUsage, UsageReader } from "./usage.ts";
+import type { WatchedService } from "./watched.ts";
 
 /** Effects that a cycle may have on the services. */
 export interface CycleHooks {
-  readonly all: ReadonlyMap<string, Watched>;
-  readonly event: (one: Watched, event: string, action: string, text: string) => void;
-  readonly restart: (one: Watched) => void;
-  readonly run: (program: Program, one: Watched, event: string, text: string) => Promise<void>;
+  readonly all: ReadonlyMap<string, WatchedService>;
+  readonly event: (one: WatchedService, event: string, action: string, text: string) => void;
+  readonly restart: (one: WatchedService) => void;
+  readonly run: (program: MonitProgram, one: WatchedService, event: string, text: string) => Promise<void>;
   readonly wake: () => void;
 }
 
@@ -27,7 +27,7 @@ export class Cycles {
   readonly #parts: EngineParts;
   readonly #hooks: CycleHooks;
   readonly #reader = new UsageReader();
-  #usage: ReadonlyMap<number, Usage> = new Map();
+  #usage: ReadonlyMap<number, ProcessUsage> = new Map();
   #books = new Map<string, RuleBook>();
   #ticks: CpuTimes | undefined;
   #next = 0;
@@ -38,7 +38,7 @@ export class Cycles {
     this.#hooks = hooks;
   }
 
-  usageOf(process: ProcessId): Usage | undefined {
+  usageOf(process: ProcessId): ProcessUsage | undefined {
     const found = this.#usage.get(process.pid);
     if (found !== undefined) return found;
     // Younger than the last cycle, as others may be: all of them are read at once, processor time comes with the next.
@@ -80,7 +80,7 @@ export class Cycles {
   }
 
   async #test(
-    one: Watched,
+    one: WatchedService,
     cpu: Record<"cpuuser" | "cpusystem" | "cpuwait", number> | undefined,
   ): Promise<void> {
     await this.#existence(one);
@@ -101,7 +101,7 @@ export class Cycles {
   }
 
   /** A file or directory is there by itself, or it is not. */
-  async #existence(one: Watched): Promise<void> {
+  async #existence(one: WatchedService): Promise<void> {
     const { target } = one.service;
     if (target.by !== "path") return;
     const there = await exists(target.path);
@@ -113,7 +113,7 @@ export class Cycles {
     }
   }
 
-  async #status(one: Watched): Promise<number | undefined> {
+  async #status(one: WatchedService): Promise<number | undefined> {
     const { target } = one.service;
     if (target.by !== "command") return undefined;
     const { program } = target;
@@ -129,7 +129,7 @@ export class Cycles {
     return how?.code;
   }
 
-  #apply(one: Watched, verdict: Verdict, book: RuleBook): void {
+  #apply(one: WatchedService, verdict: RuleChange, book: RuleBook): void {
     const { key, event, text, failed, action } = verdict;
     const lasting = !key.startsWith("changed") && !key.startsWith("restarts");
     if (!failed) one.problems.delete(key);

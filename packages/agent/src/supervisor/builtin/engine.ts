@@ -1,17 +1,17 @@
 import { messageTrail } from "@slipway/kernel/errors";
-import type { Services } from "../../services.ts";
+import type { AgentServices } from "../../services.ts";
 import type { MonitEvent } from "../alerts.ts";
-import type { Program, Service } from "../monit-file/model.ts";
+import type { MonitProgram, Service } from "../monit-file/model.ts";
 import { dependentsOf } from "../order.ts";
 import { Cycles } from "./cycles.ts";
 import { adopt, observe } from "./observe.ts";
 import { ageSeconds, bootMs, type ProcessId } from "./procfs.ts";
-import { Programs } from "./programs.ts";
+import { ServicePrograms } from "./programs.ts";
 import type { SupervisorState } from "./state.ts";
-import type { Usage } from "./usage.ts";
-import { backOff, type Desired, isUp, nextStep, type Watched, watched } from "./watched.ts";
+import type { ProcessUsage } from "./usage.ts";
+import { backOff, type Desired, isUp, nextStep, type WatchedService, watched } from "./watched.ts";
 
-export interface EngineParts extends Pick<Services, "clock" | "random" | "log"> {
+export interface EngineParts extends Pick<AgentServices, "clock" | "random" | "log"> {
   readonly pollMs: number;
   readonly cycleMs: number;
   readonly state: SupervisorState;
@@ -24,12 +24,12 @@ export interface EngineParts extends Pick<Services, "clock" | "random" | "log"> 
 const BUSY_MS = 100;
 
 /** Keeps services as they are to be: looks at their processes again and again, and starts and stops them. */
-export class Engine {
+export class SupervisorEngine {
   /** Services by name, each after those it depends on. */
-  readonly all = new Map<string, Watched>();
+  readonly all = new Map<string, WatchedService>();
   readonly #parts: EngineParts;
   readonly #cycles: Cycles;
-  readonly #programs: Programs;
+  readonly #programs: ServicePrograms;
   readonly #ending = new AbortController();
   /** The processes that were there when they were last dealt with. */
   readonly #handled = new Map<string, ProcessId | undefined>();
@@ -40,7 +40,7 @@ export class Engine {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
-    this.#programs = new Programs(parts, {
+    this.#programs = new ServicePrograms(parts, {
       event: (one, event, action, text) => this.#event(one, event, action, text),
       up: (one, now) => this.#up(one, now),
       failed: (one) => this.#counted(one),
@@ -89,7 +89,7 @@ export class Engine {
   }
 
   /** Sets the desired state of some services. Resolves once it is on disk. */
-  async want(desired: Desired, which: (one: Watched) => boolean): Promise<void> {
+  async want(desired: Desired, which: (one: WatchedService) => boolean): Promise<void> {
     this.look();
     for (const one of this.all.values()) {
       if (!which(one)) continue;
@@ -120,7 +120,7 @@ export class Engine {
     for (const one of this.all.values()) if (one.service.kind === "process") observe(one, now);
   }
 
-  usageOf(process: ProcessId): { readonly usage: Usage; readonly seconds: number } | undefined {
+  usageOf(process: ProcessId): { readonly usage: ProcessUsage; readonly seconds: number } | undefined {
     const usage = this.#cycles.usageOf(process);
     return usage && { usage, seconds: Math.floor(ageSeconds(process)) };
   }
@@ -149,7 +149,7 @@ export class Engine {
     this.look();
     const now = bootMs();
     for (const one of this.all.values()) if (one.service.kind === "process") await this.#handle(one, now);
-    const begun: (readonly [Watched, Program])[] = [];
+    const begun: (readonly [WatchedService, MonitProgram])[] = [];
     for (const one of this.all.values()) {
       const step = nextStep(one, this.all, now);
       const program = step === "start" ? one.service.start : one.service.stop;
@@ -169,7 +169,7 @@ export class Engine {
   }
 
   /** Deals with what has changed about the process of a service since the last time. */
-  async #handle(one: Watched, now: number): Promise<void> {
+  async #handle(one: WatchedService, now: number): Promise<void> {
     const { name } = one.service;
     const before = this.#handled.get(name);
     this.#handled.set(name, one.process);
@@ -185,7 +185,7 @@ export class Engine {
     if (before === undefined || !one.confirmed) this.#up(one, now);
   }
 
-  #up(one: Watched, now: number): void {
+  #up(one: WatchedService, now: number): void {
     one.busy = undefined;
     one.confirmed = true;
     one.bounce = false;
@@ -193,7 +193,7 @@ export class Engine {
     this.#upSince.set(one.service.name, now);
   }
 
-  #died(one: Watched, now: number): void {
+  #died(one: WatchedService, now: number): void {
     const text = "process is not running";
     one.problems.set("existence", text);
     const rule = one.service.rules.find(({ test }) => test.on === "existence" && !test.exists);
@@ -211,7 +211,7 @@ export class Engine {
   }
 
   /** Stops a service and starts it again, and around that all that depend on it. */
-  #restart(one: Watched): void {
+  #restart(one: WatchedService): void {
     this.#counted(one);
     one.bounce = one.process !== undefined && one.service.stop !== undefined;
     const services = [...this.all.values()].map((other) => other.service);
@@ -224,18 +224,18 @@ export class Engine {
   }
 
   /** For rules that count restarts. */
-  #counted(one: Watched): void {
+  #counted(one: WatchedService): void {
     one.restarts = [...one.restarts, this.#cycles.count].slice(-100);
   }
 
   /** Runs the start or stop program of a service that is no process. Such programs run only on request. */
-  #byHand(one: Watched, desired: Desired): void {
+  #byHand(one: WatchedService, desired: Desired): void {
     const program = desired === "run" ? one.service.start : desired === "stop" ? one.service.stop : undefined;
     if (program !== undefined)
       void this.#programs.run(program, one, desired === "run" ? "start" : "stop", "");
   }
 
-  #event(one: Watched, event: string, action: string, description: string): void {
+  #event(one: WatchedService, event: string, action: string, description: string): void {
     const { clock, random, log } = this.#parts;
     const createdAt = Math.floor(clock.now() / 1000);
     log.info(`${one.service.name}: ${event}: ${description} (${action})`);

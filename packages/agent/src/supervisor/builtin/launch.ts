@@ -2,18 +2,18 @@ import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { toError } from "@slipway/kernel/errors";
 import { usualLimits, whyNotRun } from "../../scripts/usual-limits.ts";
-import type { Program } from "../monit-file/model.ts";
+import type { MonitProgram } from "../monit-file/model.ts";
 import { type ProcessId, readStat } from "./procfs.ts";
 
 /** How a program ended: its exit code, 128 + n after signal n, or why it could not be run. */
-export interface Ended {
+export interface ProgramEnd {
   readonly code?: number;
   readonly error?: string;
 }
 
 export interface Launched {
   readonly id: ProcessId | undefined;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<ProgramEnd>;
 }
 
 /** monit's. */
@@ -24,7 +24,7 @@ const PATH = "/bin:/usr/bin:/sbin:/usr/sbin";
  * environment that holds the path and what monit tells. It outlives the agent.
  */
 export async function launch(
-  program: Program,
+  program: MonitProgram,
   told: Readonly<Record<string, string>>,
   etc: (file: string) => string,
 ): Promise<Launched> {
@@ -45,7 +45,7 @@ export async function launch(
     env: { PATH, ...told },
     ...who,
   });
-  const ended = new Promise<Ended>((resolve) => {
+  const ended = new Promise<ProgramEnd>((resolve) => {
     child.on("error", (error) => resolve({ error: error.message }));
     child.on("exit", (code, signal) => resolve({ code: code ?? 128 + (SIGNALS[signal ?? ""] ?? 0) }));
   });
@@ -65,7 +65,7 @@ const SIGNALS: Readonly<Record<string, number>> = {
 
 /** Only root can run a program as somebody else; others run it as themselves. */
 async function identity(
-  program: Program,
+  program: MonitProgram,
   etc: (file: string) => string,
 ): Promise<{ uid?: number; gid?: number }> {
   if (process.getuid?.() !== 0) return {};

@@ -7,11 +7,11 @@ import {
   processOfPidfile,
   processRunning,
 } from "./procfs.ts";
-import type { Remembered } from "./state.ts";
-import { type Busy, type Desired, type Watched, watched } from "./watched.ts";
+import type { RememberedService } from "./state.ts";
+import { type Busy, type Desired, type WatchedService, watched } from "./watched.ts";
 
 /** Finds the process of a service. One that is known stays known while it lives, unless the pidfile names another. */
-export function observe(one: Watched, now: number): void {
+export function observe(one: WatchedService, now: number): void {
   const { target } = one.service;
   const known = one.process !== undefined && isAlive(one.process) ? one.process : undefined;
   one.process = known;
@@ -25,14 +25,16 @@ export function observe(one: Watched, now: number): void {
 
 /** Service that a new process of the agent takes over. */
 export interface Adopted {
-  readonly one: Watched;
+  readonly one: WatchedService;
   /** Process that the service had. If it is gone, it ended while no agent watched. */
   readonly had: ProcessId | undefined;
 }
 
 export function adopt(
   service: Service,
-  known: { readonly services: ReadonlyMap<string, Remembered>; readonly sameBoot: boolean } | undefined,
+  known:
+    | { readonly services: ReadonlyMap<string, RememberedService>; readonly sameBoot: boolean }
+    | undefined,
   stopped: boolean,
   now: number,
 ): Adopted {
@@ -65,7 +67,7 @@ function desiredAfter(
  * A start or stop program that goes on without the agent that ran it. One that was about to be run when the agent
  * ended is looked for by its words: two of them at once would start a job twice.
  */
-function stillBusy(service: Service, busy: NonNullable<Remembered["busy"]>): Busy | undefined {
+function stillBusy(service: Service, busy: NonNullable<RememberedService["busy"]>): Busy | undefined {
   const program = busy.doing === "starting" ? service.start : service.stop;
   const { doing, since, until } = busy;
   if (busy.program !== undefined)

@@ -1,26 +1,26 @@
 import { hostname } from "node:os";
 import { jobOf } from "../job-files.ts";
 import { withLastLines } from "../last-lines.ts";
-import type { Program } from "../monit-file/model.ts";
+import type { MonitProgram } from "../monit-file/model.ts";
 import type { EngineParts } from "./engine.ts";
-import { type Ended, endGroup, launch } from "./launch.ts";
+import { endGroup, launch, type ProgramEnd } from "./launch.ts";
 import { isAlive, type ProcessId } from "./procfs.ts";
-import type { Usage } from "./usage.ts";
-import { type Busy, backOff, type Watched } from "./watched.ts";
+import type { ProcessUsage } from "./usage.ts";
+import { type Busy, backOff, type WatchedService } from "./watched.ts";
 
 export interface ProgramHooks {
-  readonly event: (one: Watched, event: string, action: string, text: string) => void;
-  readonly up: (one: Watched, now: number) => void;
-  readonly failed: (one: Watched) => void;
-  readonly usageOf: (process: ProcessId) => Usage | undefined;
+  readonly event: (one: WatchedService, event: string, action: string, text: string) => void;
+  readonly up: (one: WatchedService, now: number) => void;
+  readonly failed: (one: WatchedService) => void;
+  readonly usageOf: (process: ProcessId) => ProcessUsage | undefined;
   readonly wake: () => void;
 }
 
 /** Runs start and stop programs, and judges what came of them. */
-export class Programs {
+export class ServicePrograms {
   readonly #parts: EngineParts;
   readonly #hooks: ProgramHooks;
-  readonly #exits = new Map<string, Ended>();
+  readonly #exits = new Map<string, ProgramEnd>();
 
   constructor(parts: EngineParts, hooks: ProgramHooks) {
     this.#parts = parts;
@@ -28,7 +28,7 @@ export class Programs {
   }
 
   /** Checks whether a start or stop program has had its effect. */
-  async outcome(one: Watched, busy: Busy, now: number): Promise<void> {
+  async outcome(one: WatchedService, busy: Busy, now: number): Promise<void> {
     const exit = this.#exits.get(one.service.name);
     const running = busy.program !== undefined && exit === undefined && isAlive(busy.program);
     if (busy.doing === "starting") {
@@ -65,7 +65,7 @@ export class Programs {
     one.bounce = false;
   }
 
-  async #notStarted(one: Watched, why: string, now: number): Promise<void> {
+  async #notStarted(one: WatchedService, why: string, now: number): Promise<void> {
     one.busy = undefined;
     backOff(one, now, 0);
     one.notBefore = Math.max(one.notBefore, now + 1000);
@@ -74,7 +74,7 @@ export class Programs {
   }
 
   /** Says what went wrong with a start or stop, with the last words of the job. */
-  async #complain(one: Watched, doing: "start" | "stop", why: string): Promise<void> {
+  async #complain(one: WatchedService, doing: "start" | "stop", why: string): Promise<void> {
     const job = jobOf(one.service.file);
     const failure = `${one.service.name} of the job ${job} failed to ${doing}: ${why}`;
     const text = await withLastLines(failure, job, this.#parts.logDirectory);
@@ -83,7 +83,7 @@ export class Programs {
     this.#hooks.event(one, "execution failed", "alert", text);
   }
 
-  async begin(one: Watched, program: Program): Promise<void> {
+  async begin(one: WatchedService, program: MonitProgram): Promise<void> {
     this.#exits.delete(one.service.name);
     const doing = one.busy?.doing === "stopping" ? "stop" : "start";
     const { id, ended } = await launch(
@@ -98,19 +98,19 @@ export class Programs {
     });
   }
 
-  async run(program: Program, one: Watched, event: string, text: string): Promise<void> {
+  async run(program: MonitProgram, one: WatchedService, event: string, text: string): Promise<void> {
     const { ended } = await launch(program, this.#told(one, event, text), this.#parts.etc);
     const { error } = await ended;
     if (error !== undefined)
       this.#hooks.event(one, "execution failed", "alert", `${program.argv[0]}: ${error}`);
   }
 
-  #end(one: Watched, busy: Busy): void {
+  #end(one: WatchedService, busy: Busy): void {
     if (busy.program !== undefined) endGroup(busy.program, busy.ended === true ? "SIGKILL" : "SIGTERM");
     one.busy = { ...busy, ended: true };
   }
 
-  #told(one: Watched, event: string, text: string): Record<string, string> {
+  #told(one: WatchedService, event: string, text: string): Record<string, string> {
     const usage = one.process === undefined ? undefined : this.#hooks.usageOf(one.process);
     return {
       MONIT_DATE: new Date(this.#parts.clock.now()).toUTCString(),

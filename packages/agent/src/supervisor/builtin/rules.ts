@@ -1,16 +1,16 @@
 import { messageTrail } from "@slipway/kernel/errors";
-import type { Action, Rule, Test } from "../monit-file/model.ts";
+import type { MonitAction, Rule, Test } from "../monit-file/model.ts";
 import { RateCounter } from "./rates.ts";
 import { evaluate, type TestTools } from "./tests.ts";
-import type { Watched } from "./watched.ts";
+import type { WatchedService } from "./watched.ts";
 
 /** A rule whose state changed in this cycle, in monit's words. */
-export interface Verdict {
+export interface RuleChange {
   readonly key: string;
   readonly event: string;
   readonly text: string;
   readonly failed: boolean;
-  readonly action: Action;
+  readonly action: MonitAction;
 }
 
 /** The rules of one service, and what they remember from cycle to cycle. */
@@ -19,8 +19,8 @@ export class RuleBook {
   readonly #before = new Map<string, string>();
 
   /** All rules of a service once; resolves to those whose state has changed. */
-  async cycle(one: Watched, tools: Omit<TestTools, "before">): Promise<readonly Verdict[]> {
-    const verdicts: Verdict[] = [];
+  async cycle(one: WatchedService, tools: Omit<TestTools, "before">): Promise<readonly RuleChange[]> {
+    const verdicts: RuleChange[] = [];
     for (const rule of one.service.rules) {
       const outcome = await evaluate(rule.test, one, { ...tools, before: this.#before }).catch(
         (error: unknown) => ({ holds: undefined, text: messageTrail(error) }),

@@ -2,7 +2,7 @@ import type { ProcessIdentity } from "@slipway/kernel/process-identity";
 import { BadJson, parseStrictJson } from "@slipway/kernel/strict-json";
 import * as v from "valibot";
 import { readState, type StateTools, writeState } from "../../state/state-file.ts";
-import type { Watched } from "./watched.ts";
+import type { WatchedService } from "./watched.ts";
 
 const processId = v.object({ pid: v.number(), started: v.string() });
 const remembered = v.object({
@@ -23,14 +23,14 @@ const document = v.object({
   services: v.record(v.string(), remembered),
 });
 
-export type Remembered = v.InferOutput<typeof remembered>;
+export type RememberedService = v.InferOutput<typeof remembered>;
 
 /** `supervisor.json`: what is to run and which processes do, for the next process of the agent. */
 export interface SupervisorState {
   load(): Promise<
-    { readonly services: ReadonlyMap<string, Remembered>; readonly sameBoot: boolean } | undefined
+    { readonly services: ReadonlyMap<string, RememberedService>; readonly sameBoot: boolean } | undefined
   >;
-  save(services: Iterable<Watched>): Promise<void>;
+  save(services: Iterable<WatchedService>): Promise<void>;
 }
 
 export function fileSupervisorState(path: string, self: ProcessIdentity, tools: StateTools): SupervisorState {
@@ -56,7 +56,7 @@ export function fileSupervisorState(path: string, self: ProcessIdentity, tools: 
   };
 }
 
-function rememberedOf({ desired, process, busy }: Watched): Remembered {
+function rememberedOf({ desired, process, busy }: WatchedService): RememberedService {
   return {
     desired,
     ...(process !== undefined && { process }),

@@ -4,17 +4,17 @@ import { readFile, stat, statfs } from "node:fs/promises";
 import { loadavg } from "node:os";
 import type { Clock } from "@slipway/kernel/clock";
 import { ifThere } from "@slipway/kernel/files";
-import type { Amount, Resource, ResourceLimit, Test } from "../monit-file/model.ts";
+import type { MonitAmount, MonitResource, ResourceLimit, Test } from "../monit-file/model.ts";
 import { compare, testConnection } from "./connect.ts";
 import { idOf } from "./launch.ts";
 import { ageSeconds, readStat } from "./procfs.ts";
-import { memory, type Usage } from "./usage.ts";
-import type { Watched } from "./watched.ts";
+import { memory, type ProcessUsage } from "./usage.ts";
+import type { WatchedService } from "./watched.ts";
 
 export interface TestTools {
   readonly clock: Clock;
   readonly etc: (file: string) => string;
-  readonly usage: Usage | undefined;
+  readonly usage: ProcessUsage | undefined;
   readonly cpu: Readonly<Record<"cpuuser" | "cpusystem" | "cpuwait", number>> | undefined;
   readonly cycle: number;
   /** The exit code of the service's program, if it is a check of a program that has run. */
@@ -26,13 +26,13 @@ export interface TestTools {
 /**
  * Outcome of a test. `holds` is undefined if the test was impossible, such as memory of a process that does not run.
  */
-export interface Outcome {
+export interface TestOutcome {
   readonly holds: boolean | undefined;
   readonly text: string;
 }
 
 /** Makes one test of a rule. */
-export async function evaluate(test: Test, one: Watched, tools: TestTools): Promise<Outcome> {
+export async function evaluate(test: Test, one: WatchedService, tools: TestTools): Promise<TestOutcome> {
   const path = one.service.target.by === "path" ? one.service.target.path : "";
   switch (test.on) {
     case "resource":
@@ -63,7 +63,7 @@ export async function evaluate(test: Test, one: Watched, tools: TestTools): Prom
   }
 }
 
-function resources(limits: readonly ResourceLimit[], one: Watched, tools: TestTools): Outcome {
+function resources(limits: readonly ResourceLimit[], one: WatchedService, tools: TestTools): TestOutcome {
   for (const { resource, operator, limit } of limits) {
     const value = measured(resource, limit, one, tools);
     if (value === undefined) return { holds: undefined, text: "" };
@@ -79,7 +79,12 @@ function resources(limits: readonly ResourceLimit[], one: Watched, tools: TestTo
 
 const round = (value: number) => Math.round(value * 10) / 10;
 
-function measured(resource: Resource, limit: Amount, one: Watched, tools: TestTools): number | undefined {
+function measured(
+  resource: MonitResource,
+  limit: MonitAmount,
+  one: WatchedService,
+  tools: TestTools,
+): number | undefined {
   const { usage } = tools;
   const whole = memory();
   const system = one.service.kind === "system";
@@ -118,9 +123,9 @@ function measured(resource: Resource, limit: Amount, one: Watched, tools: TestTo
 
 async function connection(
   test: Test & { on: "connection" },
-  one: Watched,
+  one: WatchedService,
   tools: TestTools,
-): Promise<Outcome> {
+): Promise<TestOutcome> {
   if (one.service.kind === "process" && one.process === undefined) return { holds: undefined, text: "" };
   const { target } = one.service;
   const host = test.connection.host || (target.by === "address" ? target.address : "localhost");
@@ -128,7 +133,12 @@ async function connection(
   return { holds: (error !== undefined) === test.fails, text: error ?? "connection succeeded" };
 }
 
-async function changed(what: string, one: Watched, path: string, tools: TestTools): Promise<Outcome> {
+async function changed(
+  what: string,
+  one: WatchedService,
+  path: string,
+  tools: TestTools,
+): Promise<TestOutcome> {
   const now = await changing(what, one, path, tools);
   const before = tools.before.get(what);
   if (now === undefined) return { holds: undefined, text: "" };
@@ -138,7 +148,7 @@ async function changed(what: string, one: Watched, path: string, tools: TestTool
 
 async function changing(
   what: string,
-  one: Watched,
+  one: WatchedService,
   path: string,
   tools: TestTools,
 ): Promise<string | undefined> {
@@ -156,7 +166,7 @@ async function changing(
   return await checksum(path, "sha1");
 }
 
-async function file(test: Test, path: string, tools: TestTools): Promise<Outcome> {
+async function file(test: Test, path: string, tools: TestTools): Promise<TestOutcome> {
   const found = await ifThere(stat(path));
   if (found === undefined) return { holds: undefined, text: "" };
   switch (test.on) {

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { allProcesses, type ProcessId, type ProcessStat, residentKb } from "./procfs.ts";
 
 /** CPU and memory of a process, without and with its descendants. */
-export interface Usage {
+export interface ProcessUsage {
   readonly cpu: number;
   readonly totalCpu: number;
   readonly kb: number;
@@ -21,7 +21,7 @@ export class UsageReader {
   #before = new Map<string, number>();
   #at: number | undefined;
 
-  read(wanted: readonly ProcessId[], nowMs: number): ReadonlyMap<number, Usage> {
+  read(wanted: readonly ProcessId[], nowMs: number): ReadonlyMap<number, ProcessUsage> {
     // A look takes milliseconds on a machine with hundreds of processes, and an agent without jobs has nothing to look for.
     if (wanted.length === 0) {
       this.#before.clear();
@@ -38,7 +38,7 @@ export class UsageReader {
     };
     const { totalKb: machineKb } = memory();
     const byPid = new Map(all.map((one) => [one.pid, one]));
-    const found = new Map<number, Usage>();
+    const found = new Map<number, ProcessUsage>();
     for (const { pid } of wanted) {
       const own = byPid.get(pid);
       if (own === undefined) continue;

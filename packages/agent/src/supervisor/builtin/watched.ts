@@ -17,7 +17,7 @@ export interface Busy {
 }
 
 /** One service under watch. */
-export interface Watched {
+export interface WatchedService {
   service: Service;
   desired: Desired;
   /**
@@ -38,7 +38,7 @@ export interface Watched {
   restarts: number[];
 }
 
-export const watched = (service: Service, desired: Desired): Watched => ({
+export const watched = (service: Service, desired: Desired): WatchedService => ({
   service,
   desired,
   bounce: false,
@@ -53,10 +53,11 @@ export const watched = (service: Service, desired: Desired): Watched => ({
 });
 
 /** Only processes run or do not; anything else under watch is there by itself. */
-export const isUp = (one: Watched): boolean => one.service.kind !== "process" || one.process !== undefined;
+export const isUp = (one: WatchedService): boolean =>
+  one.service.kind !== "process" || one.process !== undefined;
 
 /** Upstream's words. */
-export function stateOf(one: Watched): JobStateName {
+export function stateOf(one: WatchedService): JobStateName {
   if (one.desired !== "run" && !(one.desired === "stop" && one.busy !== undefined)) return "unknown";
   if (!one.confirmed && one.problems.size === 0) return "starting";
   return isUp(one) && one.problems.size === 0 ? "running" : "failing";
@@ -64,8 +65,8 @@ export function stateOf(one: Watched): JobStateName {
 
 /** Returns the next step for a service. Pure: everything it depends on is passed in. */
 export function nextStep(
-  one: Watched,
-  all: ReadonlyMap<string, Watched>,
+  one: WatchedService,
+  all: ReadonlyMap<string, WatchedService>,
   now: number,
 ): "start" | "stop" | "wait" {
   if (one.busy !== undefined || one.service.kind !== "process") return "wait";
@@ -90,7 +91,7 @@ export function nextStep(
 }
 
 /** Returns true if the other service must stop first, because it depends on this one. A failed stop blocks no other. */
-const leavesFirst = (other: Watched, one: Watched): boolean =>
+const leavesFirst = (other: WatchedService, one: WatchedService): boolean =>
   other !== one &&
   other.service.kind === "process" &&
   !other.stopFailed &&
@@ -105,7 +106,7 @@ const LONGEST_DELAY_MS = 60_000;
  * Delays the next start after an end or a failed start: not the first time, then by a pause that doubles up to a
  * minute.
  */
-export function backOff(one: Watched, now: number, ranMs: number): void {
+export function backOff(one: WatchedService, now: number, ranMs: number): void {
   one.failures = ranMs >= QUICK_MS ? 1 : one.failures + 1;
   const delay = one.failures <= 1 ? 0 : Math.min(LONGEST_DELAY_MS, 1000 * 2 ** (one.failures - 2));
   one.notBefore = now + delay;

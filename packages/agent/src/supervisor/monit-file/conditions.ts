@@ -10,13 +10,13 @@ import {
   shown,
   textNext,
 } from "./cursor.ts";
-import type { Action, Changing, Rate, Rule, ServiceKind, Test, Warn } from "./model.ts";
+import type { Changing, MonitAction, Rate, Rule, ServiceKind, Test, Warn } from "./model.ts";
 import { programNext } from "./programs.ts";
 import { amountNext, resourceAt, resourcesNext } from "./resources.ts";
 
 /** monit counts in a word of 64 bits. */
 const MOST_CYCLES = 64;
-const ALERT: Action = { do: "alert" };
+const ALERT: MonitAction = { do: "alert" };
 const ACTIONS = ["alert", "exec", "execute", "restart", "start", "stop", "unmonitor"];
 
 /** The rest of `if TEST for N cycles then ACTION else ACTION`; undefined when only monit knows the test. */
@@ -51,7 +51,7 @@ function rateNext(cursor: Cursor): Rate {
   return { count, cycles };
 }
 
-function actionNext(cursor: Cursor, line: number, warn: Warn): Action {
+function actionNext(cursor: Cursor, line: number, warn: Warn): MonitAction {
   const token = cursor.next();
   const word = keyword(token);
   switch (word) {

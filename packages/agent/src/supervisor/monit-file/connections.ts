@@ -8,7 +8,7 @@ import {
   shown,
   textNext,
 } from "./cursor.ts";
-import type { Connection, ServiceKind, Warn } from "./model.ts";
+import type { MonitConnection, ServiceKind, Warn } from "./model.ts";
 
 const DEFAULT_TIMEOUT_SECONDS = 5;
 
@@ -16,17 +16,17 @@ interface Draft {
   host: string;
   port?: number;
   unixSocket?: string;
-  type: Connection["type"];
-  protocol: Connection["protocol"];
+  type: MonitConnection["type"];
+  protocol: MonitConnection["protocol"];
   request: string;
   hostHeader?: string;
-  status?: NonNullable<Connection["status"]>;
+  status?: NonNullable<MonitConnection["status"]>;
   timeoutSeconds: number;
   readonly exchange: { readonly send?: string; readonly expect?: string }[];
 }
 
 /** Parses the connection after `if failed`: address, protocol and timeout. */
-export function connectionNext(cursor: Cursor, kind: ServiceKind, line: number, warn: Warn): Connection {
+export function connectionNext(cursor: Cursor, kind: ServiceKind, line: number, warn: Warn): MonitConnection {
   const begun = cursor.peek();
   const draft: Draft = {
     host: "",
@@ -126,7 +126,7 @@ function rareNext(cursor: Cursor, line: number, warn: Warn): boolean {
   return true;
 }
 
-function typeNext(cursor: Cursor): Connection["type"] {
+function typeNext(cursor: Cursor): MonitConnection["type"] {
   const token = cursor.next();
   switch (keyword(token)) {
     case "tcp":

@@ -32,11 +32,11 @@ export const SERVICE_KINDS = [
 ] as const;
 export type ServiceKind = (typeof SERVICE_KINDS)[number];
 
-export type Target =
+export type MonitTarget =
   | { readonly by: "pidfile"; readonly path: string }
   | { readonly by: "matching"; readonly pattern: string }
   | { readonly by: "path"; readonly path: string }
-  | { readonly by: "command"; readonly program: Program }
+  | { readonly by: "command"; readonly program: MonitProgram }
   | { readonly by: "address"; readonly address: string }
   | { readonly by: "nothing" };
 
@@ -45,9 +45,9 @@ export interface Service {
   readonly name: string;
   readonly file: string;
   readonly line: number;
-  readonly target: Target;
-  readonly start?: Program;
-  readonly stop?: Program;
+  readonly target: MonitTarget;
+  readonly start?: MonitProgram;
+  readonly stop?: MonitProgram;
   readonly groups: readonly string[];
   readonly dependsOn: readonly Dependency[];
   readonly mode: "active" | "passive" | "manual";
@@ -62,7 +62,7 @@ export interface Dependency {
   readonly line: number;
 }
 
-export interface Program {
+export interface MonitProgram {
   readonly argv: readonly string[];
   readonly uid?: string;
   readonly gid?: string;
@@ -74,8 +74,8 @@ export interface Rule {
   readonly test: Test;
   /** The test must hold `count` times within `cycles` cycles. */
   readonly rate: Rate;
-  readonly action: Action;
-  readonly recovery: Action;
+  readonly action: MonitAction;
+  readonly recovery: MonitAction;
 }
 
 export interface Rate {
@@ -83,13 +83,13 @@ export interface Rate {
   readonly cycles: number;
 }
 
-export type Action =
+export type MonitAction =
   | { readonly do: "alert" | "restart" | "start" | "stop" | "unmonitor" }
-  | { readonly do: "exec"; readonly program: Program };
+  | { readonly do: "exec"; readonly program: MonitProgram };
 
 export type Operator = ">" | "<" | "=" | "!=";
 
-export type Resource =
+export type MonitResource =
   | "cpu"
   | "totalcpu"
   | "mem"
@@ -108,7 +108,7 @@ export type Resource =
 export type Test =
   | { readonly on: "existence"; readonly exists: boolean }
   | { readonly on: "resource"; readonly limits: readonly ResourceLimit[] }
-  | { readonly on: "connection"; readonly connection: Connection; readonly fails: boolean }
+  | { readonly on: "connection"; readonly connection: MonitConnection; readonly fails: boolean }
   | { readonly on: "restarts"; readonly count: number; readonly cycles: number }
   | { readonly on: "changed"; readonly what: Changing }
   | { readonly on: "timestamp"; readonly operator: Operator; readonly seconds: number }
@@ -117,7 +117,7 @@ export type Test =
       readonly on: "space" | "inode";
       readonly free: boolean;
       readonly operator: Operator;
-      readonly limit: Amount;
+      readonly limit: MonitAmount;
     }
   | { readonly on: "permission"; readonly mode: number }
   | { readonly on: "uid" | "gid"; readonly id: string }
@@ -130,18 +130,18 @@ export type Test =
 export type Changing = "pid" | "ppid" | "timestamp" | "size" | "checksum" | "permission" | "status";
 
 export interface ResourceLimit {
-  readonly resource: Resource;
+  readonly resource: MonitResource;
   readonly operator: Operator;
-  readonly limit: Amount;
+  readonly limit: MonitAmount;
 }
 
 /** Kilobytes for memory, a plain number for counts, percent for both. */
-export interface Amount {
+export interface MonitAmount {
   readonly value: number;
   readonly unit: "percent" | "kb" | "number";
 }
 
-export interface Connection {
+export interface MonitConnection {
   readonly host: string;
   readonly port?: number;
   readonly unixSocket?: string;

@@ -13,13 +13,13 @@ import {
   type Dependency,
   type Include,
   type MonitFileContent,
-  type Program,
+  type MonitProgram,
+  type MonitTarget,
   type Remark,
   type Rule,
   SERVICE_KINDS,
   type Service,
   type ServiceKind,
-  type Target,
   type Warn,
 } from "./model.ts";
 import { commandNext, programNext } from "./programs.ts";
@@ -58,8 +58,8 @@ export function parseMonitFile(text: string, file: string): MonitFileContent {
 }
 
 interface Draft {
-  start?: Program;
-  stop?: Program;
+  start?: MonitProgram;
+  stop?: MonitProgram;
   mode: Service["mode"];
   onReboot: Service["onReboot"];
   everyCycles: number;
@@ -105,7 +105,7 @@ function nameNext(cursor: Cursor, what: string): string {
   return token.text;
 }
 
-function targetNext(cursor: Cursor, kind: ServiceKind, name: string): Target {
+function targetNext(cursor: Cursor, kind: ServiceKind, name: string): MonitTarget {
   const token = cursor.peek();
   if (kind === "process") {
     if (cursor.take("pidfile", "path")) return { by: "pidfile", path: pathNext(cursor, "the pidfile") };

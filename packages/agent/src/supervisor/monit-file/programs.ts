@@ -1,5 +1,5 @@
 import { type Cursor, durationNext, keyword, shown, textNext } from "./cursor.ts";
-import type { Program } from "./model.ts";
+import type { MonitProgram } from "./model.ts";
 import { argumentsOf } from "./tokens.ts";
 
 /** monit's. */
@@ -16,7 +16,7 @@ const NOT_ARGUMENTS = new Set(
 );
 
 /** Parses the command after `start program`, with its user and timeout. */
-export function programNext(cursor: Cursor, what: string): Program {
+export function programNext(cursor: Cursor, what: string): MonitProgram {
   const command = commandNext(cursor, what);
   let { uid, gid, timeoutSeconds } = command;
   for (;;) {
@@ -34,7 +34,7 @@ export function programNext(cursor: Cursor, what: string): Program {
 }
 
 /** Reads a command. Words in double quotes are split at blanks; without quotes the command ends at the next keyword. */
-export function commandNext(cursor: Cursor, what: string): Program {
+export function commandNext(cursor: Cursor, what: string): MonitProgram {
   if (cursor.peek().kind === "operator" && cursor.peek().text === "=") cursor.next();
   const where = cursor.peek();
   const argv = where.quote === '"' ? split(cursor, what) : bare(cursor);

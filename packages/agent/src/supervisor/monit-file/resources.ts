@@ -7,9 +7,9 @@ import {
   operatorNext,
   percentNext,
 } from "./cursor.ts";
-import type { Amount, Resource, ResourceLimit, ServiceKind } from "./model.ts";
+import type { MonitAmount, MonitResource, ResourceLimit, ServiceKind } from "./model.ts";
 
-const RESOURCE_WORDS: Readonly<Record<string, Resource>> = {
+const RESOURCE_WORDS: Readonly<Record<string, MonitResource>> = {
   cpu: "cpu",
   totalcpu: "totalcpu",
   mem: "mem",
@@ -25,7 +25,7 @@ const RESOURCE_WORDS: Readonly<Record<string, Resource>> = {
   threads: "threads",
 };
 
-export function resourceAt(cursor: Cursor): Resource | undefined {
+export function resourceAt(cursor: Cursor): MonitResource | undefined {
   const word = keyword(cursor.peek());
   return Object.hasOwn(RESOURCE_WORDS, word) ? RESOURCE_WORDS[word] : undefined;
 }
@@ -37,7 +37,7 @@ export function resourcesNext(cursor: Cursor, kind: ServiceKind): readonly Resou
     cursor.next();
     const resource = refined(cursor, found, kind);
     const operator = operatorNext(cursor);
-    const limit: Amount =
+    const limit: MonitAmount =
       resource === "uptime"
         ? { value: durationNext(cursor, "the uptime"), unit: "number" }
         : amountNext(cursor);
@@ -47,7 +47,7 @@ export function resourcesNext(cursor: Cursor, kind: ServiceKind): readonly Resou
 }
 
 /** `loadavg(5min)`, `cpu(user)`: parentheses are blanks to monit's reader. */
-function refined(cursor: Cursor, resource: Resource, kind: ServiceKind): Resource {
+function refined(cursor: Cursor, resource: MonitResource, kind: ServiceKind): MonitResource {
   const minutes = /^(1|5|15)(m|min)?$/.exec(cursor.peek().text)?.[1];
   if (resource === "loadavg1" && minutes !== undefined) {
     cursor.next();
@@ -61,7 +61,7 @@ function refined(cursor: Cursor, resource: Resource, kind: ServiceKind): Resourc
   return resource;
 }
 
-export function amountNext(cursor: Cursor): Amount {
+export function amountNext(cursor: Cursor): MonitAmount {
   const value = numberNext(cursor, "the limit");
   if (percentNext(cursor)) return { value, unit: "percent" };
   const factor = byteUnitNext(cursor);
@@ -70,7 +70,7 @@ export function amountNext(cursor: Cursor): Amount {
 }
 
 /** Memory without a unit is in bytes. */
-const inUnitOf = (resource: Resource, limit: Amount): Amount =>
+const inUnitOf = (resource: MonitResource, limit: MonitAmount): MonitAmount =>
   ["mem", "totalmem", "swap"].includes(resource) && limit.unit === "number"
     ? { value: limit.value / 1024, unit: "kb" }
     : limit;

@@ -1,9 +1,9 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { messageTrail } from "@slipway/kernel/errors";
-import type { Services } from "../../services.ts";
+import type { AgentServices } from "../../services.ts";
 import { alertOf, type MonitEvent } from "../alerts.ts";
 
-export interface ListenerParts extends Pick<Services, "clock" | "random" | "log" | "publish"> {
+export interface ListenerParts extends Pick<AgentServices, "clock" | "random" | "log" | "publish"> {
   readonly port: number;
   readonly ips: () => readonly string[];
 }

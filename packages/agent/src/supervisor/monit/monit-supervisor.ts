@@ -2,7 +2,7 @@ import { readFile, symlink } from "node:fs/promises";
 import type { Exec } from "@slipway/kernel/exec";
 import { exists } from "@slipway/kernel/files";
 import { usualLimits } from "../../scripts/usual-limits.ts";
-import type { JobState, JobStateName, MonitFile, ProcessState, Services } from "../../services.ts";
+import type { AgentServices, JobState, JobStateName, MonitFile, ServiceState } from "../../services.ts";
 import { writeState } from "../../state/state-file.ts";
 import { MonitNotReloaded, MonitRefused, PendingTimedOut, StopErrored, StopTimedOut } from "../errors.ts";
 import { type JobText, jobOf, readMonitDirectory, setMarker, writeMonitDirectory } from "../job-files.ts";
@@ -12,7 +12,7 @@ import { AlertListener } from "./alert-listener.ts";
 import { addressIn, MonitClient } from "./client.ts";
 import type { MonitService } from "./status-xml.ts";
 
-export interface MonitParts extends Pick<Services, "paths" | "clock" | "random" | "log" | "publish"> {
+export interface MonitParts extends Pick<AgentServices, "paths" | "clock" | "random" | "log" | "publish"> {
   readonly exec: Exec;
   readonly program: string;
   readonly control: string;
@@ -172,7 +172,7 @@ export class MonitSupervisor implements RunningSupervisor {
     log.info("monit was started");
   }
 
-  async #jobState(processes: readonly ProcessState[]): Promise<JobStateName> {
+  async #jobState(processes: readonly ServiceState[]): Promise<JobStateName> {
     if (await exists(this.#parts.paths.stoppedMarker)) return "stopped";
     const states = processes.map((one) => one.state);
     if (states.includes("starting")) return "starting";
@@ -185,7 +185,7 @@ export class MonitSupervisor implements RunningSupervisor {
 const checkedIn = (text: string): readonly string[] =>
   [...text.matchAll(/^\s*check\s+\w+\s+"?([^\s"]+)/gim)].map(([, name = ""]) => name);
 
-function processState(one: MonitService): ProcessState {
+function processState(one: MonitService): ServiceState {
   const { name, uptime, memoryKb, memoryPercent, cpuPercent } = one;
   return {
     name,

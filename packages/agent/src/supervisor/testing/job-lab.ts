@@ -4,7 +4,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { expect, onTestFinished } from "vitest";
 import type { MonitFile } from "../../services.ts";
-import { lines, machine } from "../../settings/testing/here.ts";
+import { lines, machine } from "../../settings/testing/settings-lab.ts";
 import { BuiltinSupervisor } from "../builtin/builtin-supervisor.ts";
 import { allProcesses, commandLine, readStat } from "../builtin/procfs.ts";
 
@@ -27,7 +27,7 @@ case "$3" in
 esac
 `;
 
-export interface Sent {
+export interface SentAlert {
   readonly severity: number;
   readonly title: string;
   readonly summary: string;
@@ -41,7 +41,7 @@ export async function jobLab() {
   await chmod(ctl, 0o755);
   await mkdir(paths.sysLog, { recursive: true });
   const log = lines();
-  const sent: Sent[] = [];
+  const sent: SentAlert[] = [];
   const made: BuiltinSupervisor[] = [];
   const names = new Set<string>();
   const pid = async (name: string): Promise<number | undefined> => {
@@ -103,7 +103,7 @@ export async function jobLab() {
         clock: systemClock,
         random: systemRandom,
         log,
-        publish: async (_, payload) => void sent.push(payload as Sent),
+        publish: async (_, payload) => void sent.push(payload as SentAlert),
         ips: () => ["10.0.0.5"],
         problem: problem ?? (() => undefined),
         pollMs: 20,

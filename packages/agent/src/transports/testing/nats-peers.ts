@@ -8,7 +8,7 @@ import { AGENT_ID, type TestNatsServer } from "@slipway/testkit/nats-server";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../log.ts";
 import { natsTransport } from "../nats.ts";
-import type { Credentials } from "../transport.ts";
+import type { TransportCredentials } from "../transport.ts";
 
 /** Pauses are short, deadlines are real. */
 export const quickClock: Clock = {
@@ -37,7 +37,7 @@ export function hastyClock(): { readonly clock: Clock; hasty: boolean } {
 
 export function agentOn(
   server: Pick<TestNatsServer, "url">,
-  credentials: Credentials = AGENT,
+  credentials: TransportCredentials = AGENT,
   clock = quickClock,
 ) {
   const lines: string[] = [];
@@ -55,7 +55,7 @@ export function agentOn(
   return { transport, lines };
 }
 
-export interface Asking {
+export interface BusRequest {
   readonly args?: readonly unknown[];
   readonly replyTo?: string;
 }
@@ -77,11 +77,11 @@ export async function directorOn(server: TestNatsServer) {
   const process = systemRandom.uuid();
   let count = 0;
   const send = (body: string) => connection.publish(`agent.${AGENT_ID}`, body);
-  const request = (method: string, { args = [], replyTo }: Asking = {}) => {
+  const request = (method: string, { args = [], replyTo }: BusRequest = {}) => {
     const subject = replyTo ?? `director.${process}.${AGENT_ID}.r${++count}`;
     return { subject, body: JSON.stringify({ protocol: 3, method, arguments: args, reply_to: subject }) };
   };
-  const ask = (method: string, asking: Asking = {}): Promise<AgentReply> => {
+  const ask = (method: string, asking: BusRequest = {}): Promise<AgentReply> => {
     const { subject, body } = request(method, asking);
     const replied = new Promise<string>((resolve) => waiting.set(subject, resolve));
     send(body);

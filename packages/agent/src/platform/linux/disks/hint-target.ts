@@ -2,7 +2,7 @@ import type { DiskHint, IscsiSettings } from "@slipway/protocol/settings/disk-hi
 import type { DeviceNumber } from "./device-nodes.ts";
 
 /** Everything a hint says about where a disk is and how it can be told from others. */
-export interface Target {
+export interface DiskIdentity {
   /** Empty for disks without one (ephemeral, raw). */
   readonly cid: string;
   readonly path?: string;
@@ -18,7 +18,7 @@ export interface Target {
   readonly scsiAddress?: string;
 }
 
-export function targetOf(cid: string, hint: DiskHint): Target {
+export function targetOf(cid: string, hint: DiskHint): DiskIdentity {
   // Upstream reads a bare string as both.
   if (hint.kind === "text") return { cid, path: hint.text, volumeId: hint.text };
   const extra = (key: string): string | undefined => {
@@ -42,5 +42,5 @@ export function targetOf(cid: string, hint: DiskHint): Target {
 }
 
 /** Returns the name of a disk for messages. Never the whole hint, which may hold a password. */
-export const nameOf = (target: Target): string =>
+export const nameOf = (target: DiskIdentity): string =>
   target.cid || target.path || target.id || target.serial || target.volumeId || "without a name";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DeviceAmbiguous, DeviceNotFound, HintUnusable } from "../../disk-errors.ts";
 import { nodeFor } from "./block-device.ts";
 import type { DiskContext } from "./context.ts";
-import { nameOf, type Target } from "./hint-target.ts";
+import { type DiskIdentity, nameOf } from "./hint-target.ts";
 import { byIdLink } from "./resolve/by-id-link.ts";
 import { deviceNumberInHint } from "./resolve/device-number.ts";
 import { exactPath, mappedPath } from "./resolve/device-path.ts";
@@ -23,7 +23,7 @@ const LONGEST_WAIT_MS = 1000;
 const IDENTITY: readonly Strategy[] = [byIdLink, sysfsSerial, loopFile];
 
 /** Returns the strategies that identify the disk's slot, in order. The first that finds something counts. */
-function places(target: Target, context: DiskContext): readonly Strategy[] {
+function places(target: DiskIdentity, context: DiskContext): readonly Strategy[] {
   const fixed = [lunLink, deviceNumberInHint, scsiAddress];
   switch (context.config.DevicePathResolutionType ?? "") {
     case "virtio":
@@ -44,7 +44,7 @@ function places(target: Target, context: DiskContext): readonly Strategy[] {
 /** The device of a disk. Looks at least once, then again and again until the signal aborts. */
 export async function locateDevice(
   context: DiskContext,
-  target: Target,
+  target: DiskIdentity,
   signal: AbortSignal,
 ): Promise<string> {
   const started = context.clock.monotonic();
@@ -72,7 +72,7 @@ interface Look {
   readonly tried: readonly string[];
 }
 
-async function look(context: DiskContext, target: Target): Promise<Look> {
+async function look(context: DiskContext, target: DiskIdentity): Promise<Look> {
   const identified = await Promise.all(IDENTITY.map((strategy) => strategy(target, context)));
   const attempts = identified.filter((attempt) => attempt !== undefined);
   const found = attempts.filter((attempt) => attempt.devices.length > 0);
@@ -98,7 +98,11 @@ async function look(context: DiskContext, target: Target): Promise<Look> {
 }
 
 /** Several links and attributes may lead to one device, never to several. */
-async function theOne(context: DiskContext, target: Target, attempt: Attempt): Promise<string | undefined> {
+async function theOne(
+  context: DiskContext,
+  target: DiskIdentity,
+  attempt: Attempt,
+): Promise<string | undefined> {
   const byNumber = new Map<string, string>();
   for (const device of attempt.devices) {
     const number = await context.nodes.numberOf(device);

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Paths } from "../../../paths.ts";
 import { MountTableUnreadable } from "../../disk-errors.ts";
-import type { Mount } from "../../disks.ts";
+import type { DiskMount } from "../../disks.ts";
 import type { DeviceNumber } from "./device-nodes.ts";
 
 /** One line of the mount table. */
-export interface MountEntry extends Mount {
+export interface MountEntry extends DiskMount {
   readonly number: DeviceNumber;
   /** The directory of the file system that is seen at the target; `/` unless it is a bind mount. */
   readonly root: string;
@@ -93,7 +93,7 @@ export function mountAt(table: readonly MountEntry[], target: string): MountEntr
  * The table as the actions see it: the source of a bind mount is a directory of this machine, not the device below.
  * Which directory follows from another mount of the same file system, and is believed only if it is the same inode.
  */
-export async function mountsWithSources(table: readonly MountEntry[]): Promise<readonly Mount[]> {
+export async function mountsWithSources(table: readonly MountEntry[]): Promise<readonly DiskMount[]> {
   return await Promise.all(
     visible(table).map(async (entry) => {
       const source = entry.root === "/" ? entry.source : ((await bindSource(table, entry)) ?? entry.source);
@@ -106,7 +106,7 @@ export async function mountsWithSources(table: readonly MountEntry[]): Promise<r
  * The same where directories are disks, even if a device is mounted on one from outside: what shows the whole of a
  * file system that is mounted elsewhere already is bound from there.
  */
-export async function mountsOfDirectories(table: readonly MountEntry[]): Promise<readonly Mount[]> {
+export async function mountsOfDirectories(table: readonly MountEntry[]): Promise<readonly DiskMount[]> {
   const entries = visible(table);
   const mounts = await mountsWithSources(table);
   return await Promise.all(

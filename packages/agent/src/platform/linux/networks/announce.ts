@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { NetworkTools } from "./linux-networks.ts";
-import type { NetworkPlan, StaticInterface } from "./plan.ts";
+import type { InterfacePlan, StaticInterface } from "./plan.ts";
 
 /** Upstream's: for a little longer than a minute and a half, as a switch may not listen yet. */
 const ROUNDS = 20;
@@ -12,7 +12,7 @@ const PLACES = ["usr/sbin", "usr/bin", "sbin", "bin"];
  * Tells the neighbours which NIC has these addresses now: a VM that was made anew often has those of the one before it,
  * and routers remember the old NIC for hours. Nobody waits for it, and failing is no failure.
  */
-export async function announce(plan: NetworkPlan, tools: NetworkTools, signal: AbortSignal): Promise<void> {
+export async function announce(plan: InterfacePlan, tools: NetworkTools, signal: AbortSignal): Promise<void> {
   const { clock, log } = tools;
   const statics = plan.interfaces.filter((one) => one.kind === "static").filter((one) => one.family === 4);
   const program = statics.length === 0 ? undefined : await arping(tools);

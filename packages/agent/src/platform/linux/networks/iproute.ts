@@ -4,13 +4,13 @@ import type { LocalAddress } from "./live.ts";
 import type {
   DhcpInterface,
   InterfaceConfiguration,
-  NetworkPlan,
+  InterfacePlan,
   PlannedRoute,
   StaticInterface,
 } from "./plan.ts";
 
 /** Returns the arguments of `ip` for a plan, in order. Each command may be repeated. */
-export function ipCommands(plan: NetworkPlan): readonly (readonly string[])[] {
+export function ipCommands(plan: InterfacePlan): readonly (readonly string[])[] {
   const statics = plan.interfaces.filter((config) => config.kind === "static");
   const devices = [...new Set(plan.interfaces.map((config) => config.interface))];
   return [
@@ -47,7 +47,7 @@ const gatewayCommand = (config: StaticInterface): string[][] =>
 
 /** Sets the kernel's interfaces directly, for machines whose init manages no networks. */
 export async function applyWithIp(
-  plan: NetworkPlan,
+  plan: InterfacePlan,
   addresses: readonly LocalAddress[],
   exec: Exec,
   log: Log,
@@ -61,7 +61,7 @@ export async function applyWithIp(
 
 /** DHCP interfaces that have no address; there a client has yet to be started. */
 export function withoutLease(
-  plan: NetworkPlan,
+  plan: InterfacePlan,
   addresses: readonly LocalAddress[],
 ): readonly DhcpInterface[] {
   return plan.interfaces

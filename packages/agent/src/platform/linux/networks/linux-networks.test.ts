@@ -3,7 +3,7 @@ import type { Networks } from "@slipway/protocol/settings/networks";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { AddressesMissing, Ipv6Unavailable } from "../../system-errors.ts";
-import { type Call, type TestMachine, testMachine } from "../system/testing/machine.ts";
+import { type ProgramCall, type TestMachine, testMachine } from "../system/testing/machine.ts";
 import { linuxNetworks } from "./linux-networks.ts";
 import type { LocalAddress } from "./live.ts";
 
@@ -21,7 +21,7 @@ const own = (address: string): LocalAddress => ({
 const forever = () => new AbortController().signal;
 
 /** One NIC; `present` is what it has now. */
-async function oneNic(answer: (call: Call) => ReturnType<Parameters<typeof testMachine>[0] & object>) {
+async function oneNic(answer: (call: ProgramCall) => ReturnType<Parameters<typeof testMachine>[0] & object>) {
   const machine = await testMachine(answer);
   await addNic(machine, "eth0", MAC);
   const state: { present: LocalAddress[] } = { present: [own("10.0.0.5")] };
@@ -36,8 +36,8 @@ async function addNic(machine: TestMachine, name: string, mac: string) {
 }
 
 /** How the three kinds of machine answer what manages their networks. */
-const NETWORKD = ({ program }: Call) => (program === "systemctl" ? { code: 0 } : undefined);
-const MINIMAL = ({ program }: Call) => (program === "systemctl" ? ("missing" as const) : undefined);
+const NETWORKD = ({ program }: ProgramCall) => (program === "systemctl" ? { code: 0 } : undefined);
+const MINIMAL = ({ program }: ProgramCall) => (program === "systemctl" ? ("missing" as const) : undefined);
 
 describe("configuring networks", () => {
   it("gives the files to systemd-networkd, and a second time runs nothing at all", async () => {
@@ -115,7 +115,7 @@ describe("configuring networks", () => {
 
   it("starts a DHCP client where nothing else would, and says when there is none", async () => {
     const dynamic: Networks = { a: { type: "dynamic" } };
-    const answer = (clients: readonly string[]) => (call: Call) =>
+    const answer = (clients: readonly string[]) => (call: ProgramCall) =>
       call.program === "ip"
         ? { stdout: "[]" }
         : clients.includes(call.program)

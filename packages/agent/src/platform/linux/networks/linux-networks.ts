@@ -17,7 +17,7 @@ import { machineInterfaces } from "./interfaces.ts";
 import { applyWithIp, withoutLease } from "./iproute.ts";
 import { addressesFromOs, type LocalAddress, liveNetwork, localAddresses } from "./live.ts";
 import { networkdRuns, reloadNetworkd, renderNetworkFiles, writeNetworkFiles } from "./networkd.ts";
-import { type NetworkPlan, planNetworks, type StaticInterface } from "./plan.ts";
+import { type InterfacePlan, planNetworks, type StaticInterface } from "./plan.ts";
 
 export interface NetworkTools {
   readonly paths: Paths;
@@ -58,7 +58,7 @@ async function configure(networks: Networks, signal: AbortSignal, tools: Network
  * Brings files and interfaces to the plan. A mark stands beside the files until the interfaces have them, so that an
  * agent that died in between does not take the files for the fact. Resolves to whether anything had to be done.
  */
-async function settle(plan: NetworkPlan, signal: AbortSignal, tools: NetworkTools): Promise<boolean> {
+async function settle(plan: InterfacePlan, signal: AbortSignal, tools: NetworkTools): Promise<boolean> {
   const { paths, exec, log } = tools;
   const directory = paths.system("etc", "systemd", "network");
   const mark = join(directory, ".slipway-pending");
@@ -91,7 +91,7 @@ async function chooseBackend(paths: Paths, exec: Exec): Promise<Backend> {
   return (await networkdRuns(exec)) ? "networkd" : "ip";
 }
 
-async function apply(backend: Backend, plan: NetworkPlan, signal: AbortSignal, tools: NetworkTools) {
+async function apply(backend: Backend, plan: InterfacePlan, signal: AbortSignal, tools: NetworkTools) {
   const { paths, exec, log } = tools;
   if (backend === "networkd") return await reloadNetworkd(exec, signal);
   if (backend === "ip") {
@@ -101,12 +101,12 @@ async function apply(backend: Backend, plan: NetworkPlan, signal: AbortSignal, t
 }
 
 /** Returns true if an interface lacks its planned address, or any address from DHCP. */
-async function isBare(plan: NetworkPlan, signal: AbortSignal, tools: NetworkTools): Promise<boolean> {
+async function isBare(plan: InterfacePlan, signal: AbortSignal, tools: NetworkTools): Promise<boolean> {
   const own = tools.ownAddresses ?? addressesFromOs;
   return (await lacking(plan, signal, tools)).length > 0 || withoutLease(plan, own()).length > 0;
 }
 
-async function awaitAddresses(plan: NetworkPlan, signal: AbortSignal, tools: NetworkTools): Promise<void> {
+async function awaitAddresses(plan: InterfacePlan, signal: AbortSignal, tools: NetworkTools): Promise<void> {
   let missing: readonly StaticInterface[] = [];
   try {
     for (;;) {
@@ -123,7 +123,7 @@ async function awaitAddresses(plan: NetworkPlan, signal: AbortSignal, tools: Net
 
 /** Asks this process first: when all is well, nothing is run. */
 async function lacking(
-  plan: NetworkPlan,
+  plan: InterfacePlan,
   signal: AbortSignal,
   { exec, ownAddresses = addressesFromOs }: NetworkTools,
 ): Promise<readonly StaticInterface[]> {
@@ -141,7 +141,7 @@ function has(addresses: readonly LocalAddress[], config: StaticInterface): boole
 }
 
 /** Stemcells switch IPv6 off by sysctl; a network with such an address asks for it. */
-async function enableIpv6(paths: Paths, plan: NetworkPlan): Promise<void> {
+async function enableIpv6(paths: Paths, plan: InterfacePlan): Promise<void> {
   const configs = plan.interfaces.filter((one) => (one.kind === "static" ? one.family === 6 : one.ipv6));
   for (const config of configs) {
     for (const scope of ["all", "default", config.interface]) {

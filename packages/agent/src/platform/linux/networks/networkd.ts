@@ -5,7 +5,7 @@ import { writeIfChanged } from "../system/replace-file.ts";
 import type {
   DhcpInterface,
   InterfaceConfiguration,
-  NetworkPlan,
+  InterfacePlan,
   PlannedRoute,
   StaticInterface,
 } from "./plan.ts";
@@ -18,7 +18,7 @@ type Line = readonly [key: string, value: string];
 type Section = readonly [title: string, lines: readonly Line[]];
 
 /** The `.network` files of a plan by name: one per interface, whatever number of networks it serves. */
-export function renderNetworkFiles(plan: NetworkPlan): ReadonlyMap<string, string> {
+export function renderNetworkFiles(plan: InterfacePlan): ReadonlyMap<string, string> {
   const devices = [...new Set(plan.interfaces.map((config) => config.interface))];
   return new Map(
     devices.map((device) => [

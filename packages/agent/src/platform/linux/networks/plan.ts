@@ -1,6 +1,6 @@
 import {
-  type Address,
   formatAddress,
+  type IpAddress,
   maskToPrefix,
   networkOf,
   parseAddress,
@@ -54,7 +54,7 @@ export interface DhcpInterface {
 
 export type InterfaceConfiguration = StaticInterface | DhcpInterface;
 
-export interface NetworkPlan {
+export interface InterfacePlan {
   /** The IaaS has set up everything: interfaces are left alone. */
   readonly onlyDns: boolean;
   /** Configurations by interface. An interface may have several. */
@@ -74,7 +74,7 @@ interface Claim {
 }
 
 /** Plans the configuration of each interface. Rules of `agent-protocol.md` 4.3; they do not depend on key order. */
-export function planNetworks(networks: Networks, machine: readonly MachineInterface[]): NetworkPlan {
+export function planNetworks(networks: Networks, machine: readonly MachineInterface[]): InterfacePlan {
   const named = Object.entries(networks)
     .filter(([, network]) => network.type !== "vip")
     .sort(([a], [b]) => compare(a, b));
@@ -144,7 +144,7 @@ function planStatic({ name, network, interface: device, mac }: Claim, isDefault:
   const gateway = isDefault && network.gateway ? addressOf(network.gateway, "gateway", refuse) : undefined;
   if (gateway !== undefined && gateway.family !== ip.family)
     throw refuse("ip and gateway are of two families");
-  const isNear = (other: Address) =>
+  const isNear = (other: IpAddress) =>
     isLinkLocal(other) || sameAddress(networkOf(other, prefix), networkOf(ip, prefix));
   return {
     kind: "static",
@@ -198,7 +198,11 @@ function planDhcp(
 
 type Refuse = (why: string) => Error;
 
-function planRoutes(network: Network, isNear: (gateway: Address) => boolean, refuse: Refuse): PlannedRoute[] {
+function planRoutes(
+  network: Network,
+  isNear: (gateway: IpAddress) => boolean,
+  refuse: Refuse,
+): PlannedRoute[] {
   return (network.routes ?? []).map((route) => {
     const destination = addressOf(route.Destination, "route destination", refuse);
     const gateway = addressOf(route.Gateway, "route gateway", refuse);
@@ -228,7 +232,7 @@ function chooseDns(named: readonly Named[]): { dns: string[]; notes: string[] } 
 
 const isDefaultFor = (network: Network, what: "dns" | "gateway") => network.default?.includes(what) === true;
 
-function addressOf(text: string, what: string, refuse: Refuse): Address {
+function addressOf(text: string, what: string, refuse: Refuse): IpAddress {
   const address = parseAddress(text);
   if (address === undefined) throw refuse(`its ${what} ${quoted(text)} is no IP address`);
   return address;
@@ -248,7 +252,7 @@ function checkAlias(alias: string, refuse: Refuse): void {
   }
 }
 
-const isLinkLocal = ({ family, value }: Address) => family === 6 && value >> 118n === 0xfe80n >> 6n;
+const isLinkLocal = ({ family, value }: IpAddress) => family === 6 && value >> 118n === 0xfe80n >> 6n;
 
 const quoted = (text: string) => JSON.stringify(text.slice(0, 60));
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 import { CertificatesNotUpdated, InvalidHostname, UnknownUser } from "../../system-errors.ts";
 import { splitCertificates } from "./certificates.ts";
 import { linuxSystem } from "./linux-system.ts";
-import { type Call, testMachine } from "./testing/machine.ts";
+import { type ProgramCall, testMachine } from "./testing/machine.ts";
 
 const AGENT_ID = "4b0f6a52-7a0c-4a55-9b0e-0c1fd2a7b6aa";
 const pem = (content: string) => `-----BEGIN CERTIFICATE-----\n${content}\n-----END CERTIFICATE-----`;
 
 async function system(
-  answer: (call: Call) => ReturnType<Parameters<typeof testMachine>[0] & object> = () => undefined,
+  answer: (call: ProgramCall) => ReturnType<Parameters<typeof testMachine>[0] & object> = () => undefined,
 ) {
   const machine = await testMachine(answer);
   await machine.write("etc/hosts", "127.0.0.1 localhost\n");

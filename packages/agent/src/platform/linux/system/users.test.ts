@@ -10,7 +10,7 @@ import {
   UnsafePath,
 } from "../../system-errors.ts";
 import { linuxSystem } from "./linux-system.ts";
-import { type Call, testMachine } from "./testing/machine.ts";
+import { type ProgramCall, testMachine } from "./testing/machine.ts";
 import { matchingNames } from "./user-pattern.ts";
 
 const HASH = "$6$canary$Kx0.JgRf/8uZq1";
@@ -19,7 +19,7 @@ const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIcanary me@there";
 const ids = `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
 
 async function system(
-  answer: (call: Call) => ReturnType<Parameters<typeof testMachine>[0] & object> = () => undefined,
+  answer: (call: ProgramCall) => ReturnType<Parameters<typeof testMachine>[0] & object> = () => undefined,
 ) {
   const machine = await testMachine(answer);
   await machine.write("etc/passwd", `root:x:0:0:root:/root:/bin/bash\nvcap:x:${ids}::/home/vcap:/bin/bash\n`);

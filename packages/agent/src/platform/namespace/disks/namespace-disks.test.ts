@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { needs } from "@slipway/testkit/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Mount } from "../../disks.ts";
+import type { DiskMount } from "../../disks.ts";
 import { diskSettings, pathHint } from "../../testing/loop-lab.ts";
 import { canUseUserNamespaces, NamespaceLab } from "../../testing/namespace-lab.ts";
 
@@ -22,7 +22,7 @@ describe.runIf(ready)("disks of a namespace, without root", () => {
   });
   afterEach(() => lab.close());
 
-  const mounts = () => lab.ask<Mount[]>({ do: "mounts" });
+  const mounts = () => lab.ask<DiskMount[]>({ do: "mounts" });
   const mount = (name: string, target: string, options: string[] = []) =>
     lab.ask({ do: "mount", path: disk(name), target, options });
 

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { DiskContext } from "../context.ts";
-import type { Target } from "../hint-target.ts";
+import type { DiskIdentity } from "../hint-target.ts";
 import { entries } from "../sysfs.ts";
 import { idsOf, plainId, type Strategy } from "./strategy.ts";
 
@@ -23,7 +23,7 @@ export const byIdLink: Strategy = async (target, context) => {
   return { tried: `links ${directory}/*${ids.join(" or *")}`, devices };
 };
 
-function matcher(target: Target, context: DiskContext): (name: string) => boolean {
+function matcher(target: DiskIdentity, context: DiskContext): (name: string) => boolean {
   const exact = transformed(target.cid, context);
   if (exact !== undefined) return (name) => name === exact;
   const ids = idsOf(target);

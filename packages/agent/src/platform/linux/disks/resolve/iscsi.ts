@@ -4,7 +4,7 @@ import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import type { IscsiSettings } from "@slipway/protocol/settings/disk-hint";
 import { HintUnusable, IscsiFailed } from "../../../disk-errors.ts";
 import type { DiskContext } from "../context.ts";
-import { nameOf, type Target } from "../hint-target.ts";
+import { type DiskIdentity, nameOf } from "../hint-target.ts";
 import { attribute, entries } from "../sysfs.ts";
 import { blockDevicesAt } from "./scsi.ts";
 import type { Strategy } from "./strategy.ts";
@@ -33,7 +33,7 @@ export const iscsiSession: Strategy = async (target, context) => {
   return { tried: `${tried} (${sessions.join(", ") || "not there yet"})`, devices: devices.flat() };
 };
 
-function mustBeUsable(target: Target, settings: IscsiSettings): void {
+function mustBeUsable(target: DiskIdentity, settings: IscsiSettings): void {
   const refuse = (why: string) => HintUnusable({ disk: nameOf(target), why: `iscsi_settings: ${why}` });
   for (const key of ["initiatorName", "username", "password", "target"] as const) {
     if (settings[key] === "") throw refuse(`${key} is empty`);

@@ -1,5 +1,5 @@
 import type { DiskContext } from "../context.ts";
-import type { Target } from "../hint-target.ts";
+import type { DiskIdentity } from "../hint-target.ts";
 
 /** Outcome of one strategy. */
 export interface Attempt {
@@ -10,7 +10,7 @@ export interface Attempt {
 }
 
 /** One way to get from a hint to devices; undefined when the hint has nothing for it to go by. */
-export type Strategy = (target: Target, context: DiskContext) => Promise<Attempt | undefined>;
+export type Strategy = (target: DiskIdentity, context: DiskContext) => Promise<Attempt | undefined>;
 
 /**
  * Normalizes a disk id: udev, the kernel and IaaS differ in case, dashes and prefixes (`vol-0a`, `vol0a`;
@@ -24,11 +24,11 @@ export function plainId(id: string): string {
 }
 
 /** Returns the ids of the disk itself: those of the hint, else the cid, which CPIs use as serial number. */
-export function idsOf(target: Target): readonly string[] {
+export function idsOf(target: DiskIdentity): readonly string[] {
   const explicit = explicitIds(target);
   return explicit.length > 0 || target.cid === "" ? explicit : [target.cid];
 }
 
 /** If the hint names the disk itself, leading to some other disk by its place would be a guess. */
-export const explicitIds = (target: Target): readonly string[] =>
+export const explicitIds = (target: DiskIdentity): readonly string[] =>
   [target.id, target.serial, target.wwn].filter((id) => id !== undefined);

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import type { Log } from "../../../../log.ts";
 import { type Paths, pathsUnder } from "../../../../paths.ts";
 
-export interface Call {
+export interface ProgramCall {
   readonly program: string;
   readonly args: readonly string[];
   readonly options: ExecOptions;
@@ -20,7 +20,7 @@ type Answer = Partial<ExecResult> | "missing" | undefined;
 export interface TestMachine {
   readonly paths: Paths;
   readonly exec: Exec;
-  readonly calls: readonly Call[];
+  readonly calls: readonly ProgramCall[];
   readonly lines: () => readonly string[];
   readonly log: Log & { readonly warnings: readonly string[] };
   write(path: string, content: string): Promise<void>;
@@ -28,12 +28,12 @@ export interface TestMachine {
 }
 
 export async function testMachine(
-  answer: (call: Call) => Answer | Promise<Answer> = () => undefined,
+  answer: (call: ProgramCall) => Answer | Promise<Answer> = () => undefined,
 ): Promise<TestMachine> {
   const root = await mkdtemp(join(tmpdir(), "slipway-machine-"));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const paths = pathsUnder(join(root, "var", "vcap"), root);
-  const calls: Call[] = [];
+  const calls: ProgramCall[] = [];
   const warnings: string[] = [];
   return {
     paths,

@@ -8,7 +8,7 @@ import type fc from "fast-check";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../log.ts";
 import { type Paths, pathsUnder } from "../../paths.ts";
-import type { Source } from "../sources/source.ts";
+import type { SettingsReader } from "../sources/source.ts";
 
 /** Only what can come from outside: whatever is read there is read with the parser that refuses this key. */
 export const fromOutside = (given: fc.Arbitrary<unknown>) =>
@@ -71,8 +71,11 @@ export async function tools() {
 }
 
 /** A source that says one thing after the other, the last one for ever. */
-export function saying(name: string, ...texts: readonly (string | Error)[]): Source & { asked: number } {
-  const source: Source & { asked: number } = {
+export function saying(
+  name: string,
+  ...texts: readonly (string | Error)[]
+): SettingsReader & { asked: number } {
+  const source: SettingsReader & { asked: number } = {
     name,
     asked: 0,
     read: async () => {

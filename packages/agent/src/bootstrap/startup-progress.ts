@@ -1,7 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 
 /** Current step of the agent's start, for callers that ask meanwhile. */
-export class Waiting {
+export class StartupProgress {
   readonly #clock: Clock;
   #step = "start";
   #cause: string | undefined;

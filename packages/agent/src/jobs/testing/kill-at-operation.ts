@@ -3,7 +3,7 @@ import promises from "node:fs/promises";
 import { join } from "node:path";
 
 /** Moment at which the process dies: before, after or during its n-th operation that changes a file. */
-export interface Death {
+export interface KillPoint {
   readonly when: "before" | "after" | "during";
   readonly at: number;
 }
@@ -29,7 +29,10 @@ type Operation = (...args: unknown[]) => Promise<unknown>;
  * From now on operations below this directory are counted, and at the chosen one this process is killed with -9, as an
  * agent is. Resolves to what says which there were.
  */
-export async function doom(base: string, death: Death | undefined): Promise<() => readonly string[]> {
+export async function killAtOperation(
+  base: string,
+  death: KillPoint | undefined,
+): Promise<() => readonly string[]> {
   const seen: string[] = [];
   const counted = async (name: string, path: string, work: () => Promise<unknown>): Promise<unknown> => {
     if (!path.startsWith(base)) return await work();

@@ -7,7 +7,7 @@ const MOST_WAITING = 256;
  * Runs work of one name one after the other, in the order it came, and work of different names side by side. So a slow
  * `bundle_logs` holds up the next `bundle_logs` only.
  */
-export class Lanes {
+export class KeyedQueue {
   readonly #lanes = new Map<string, { last: Promise<unknown>; waiting: number }>();
 
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {

@@ -1,12 +1,12 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { readRequest } from "../dispatch/envelope.ts";
-import type { HandledRequest, Handler } from "../transports/transport.ts";
-import type { Attention } from "./attention.ts";
-import type { Waiting } from "./waiting.ts";
+import type { HandledRequest, RequestHandler } from "../transports/transport.ts";
+import type { StartupProblem } from "./startup-problem.ts";
+import type { StartupProgress } from "./startup-progress.ts";
 
 export interface GateOptions {
-  readonly waiting: Waiting;
-  readonly attention: Attention;
+  readonly waiting: StartupProgress;
+  readonly attention: StartupProblem;
   readonly clock: Clock;
   /** How the agent came by its settings. */
   readonly origin: () => string;
@@ -38,10 +38,10 @@ const ABOUT_MISSING_DISK = [
  * everything else after some patience. A Director repeats its ping only while the exception begins with
  * `restarting agent`, so that is how every cause begins.
  */
-export class Gate {
+export class StartupGate {
   readonly #options: GateOptions;
-  #inner: Handler | undefined;
-  #innerForDisks: Handler | undefined;
+  #inner: RequestHandler | undefined;
+  #innerForDisks: RequestHandler | undefined;
   /** Callbacks of held messages, called when the gate opens. */
   readonly #look = new Set<() => void>();
 
@@ -49,7 +49,7 @@ export class Gate {
     this.#options = options;
   }
 
-  open(inner: Handler): void {
+  open(inner: RequestHandler): void {
     this.#inner = inner;
     for (const look of [...this.#look]) look();
   }
@@ -57,12 +57,12 @@ export class Gate {
   /**
    * Opens for disk messages before the agent has started, so that a Director can repair a disk that does not come back.
    */
-  openForDisks(inner: Handler): void {
+  openForDisks(inner: RequestHandler): void {
     this.#innerForDisks = inner;
     for (const look of [...this.#look]) look();
   }
 
-  readonly handler: Handler = async (body, caller) =>
+  readonly handler: RequestHandler = async (body, caller) =>
     this.#inner === undefined
       ? await this.#whileStarting(body, caller)
       : await this.#started(this.#inner, body, caller);
@@ -83,12 +83,12 @@ export class Gate {
   }
 
   /** Returns the handler that answers this message now. */
-  #for(method: string): Handler | undefined {
+  #for(method: string): RequestHandler | undefined {
     if (this.#inner !== undefined) return this.handler;
     return ABOUT_MISSING_DISK.includes(method) ? this.#innerForDisks : undefined;
   }
 
-  async #openedSoon(method: string): Promise<Handler | undefined> {
+  async #openedSoon(method: string): Promise<RequestHandler | undefined> {
     let cancel = () => {};
     let look = () => {};
     await new Promise<void>((resolve) => {
@@ -102,14 +102,14 @@ export class Gate {
     return this.#for(method);
   }
 
-  async #started(inner: Handler, body: string, caller: string): Promise<HandledRequest> {
+  async #started(inner: RequestHandler, body: string, caller: string): Promise<HandledRequest> {
     const { attention } = this.#options;
     const problem = attention.problem();
     if (problem === undefined) return await inner(body, caller);
     const request = readRequest(body);
     const method = request?.method ?? "";
-    if (ABOUT_DISKS.includes(method)) attention.dealWith();
-    const complaint = attention.forPing();
+    if (ABOUT_DISKS.includes(method)) attention.acknowledge();
+    const complaint = attention.pingError();
     if (method === "ping" && complaint !== undefined) return exception(complaint, request?.replyTo);
     const handled = await inner(body, caller);
     return method === "get_state" ? withProblem(handled, problem) : handled;

@@ -1,12 +1,12 @@
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
-import type { Handler } from "../transports/transport.ts";
-import { Attention } from "./attention.ts";
-import { Gate } from "./gate.ts";
+import type { RequestHandler } from "../transports/transport.ts";
+import { StartupGate } from "./startup-gate.ts";
+import { StartupProblem } from "./startup-problem.ts";
+import { StartupProgress } from "./startup-progress.ts";
 import { ask } from "./testing/fake-vm.ts";
-import { Waiting } from "./waiting.ts";
 
-const dispatcher: Handler = async (body) => {
+const dispatcher: RequestHandler = async (body) => {
   const { method } = JSON.parse(body) as { method: string };
   const value = method === "get_state" ? { job_state: "failing" } : `did ${method}`;
   return { kind: "reply", reply: { value }, replyTo: undefined };
@@ -14,8 +14,8 @@ const dispatcher: Handler = async (body) => {
 
 function gateHere() {
   const clock = fakeClock();
-  const [waiting, attention] = [new Waiting(clock), new Attention()];
-  const gate = new Gate({ waiting, attention, clock, origin: () => "settings from T" });
+  const [waiting, attention] = [new StartupProgress(clock), new StartupProblem()];
+  const gate = new StartupGate({ waiting, attention, clock, origin: () => "settings from T" });
   return { clock, waiting, attention, gate, tell: (method: string) => ask(gate.handler, method) };
 }
 

@@ -3,7 +3,7 @@
  * it until a caller begins to handle it: a Director that repairs the disks of this VM pings between its messages, and
  * must then find the agent ready.
  */
-export class Attention {
+export class StartupProblem {
   #problem: string | undefined;
   #dealtWith = false;
 
@@ -12,7 +12,7 @@ export class Attention {
     this.#dealtWith = false;
   }
 
-  dealWith(): void {
+  acknowledge(): void {
     this.#dealtWith = true;
   }
 
@@ -25,7 +25,7 @@ export class Attention {
   }
 
   /** Returns the problem unless a caller has begun to handle it. */
-  forPing(): string | undefined {
+  pingError(): string | undefined {
     return this.#dealtWith ? undefined : this.#problem;
   }
 }

@@ -2,13 +2,13 @@ import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
 import { apply } from "../../actions/apply.ts";
 import { compilePackage } from "../../actions/compile_package.ts";
 import { prepare } from "../../actions/prepare.ts";
-import { type Death, doom } from "./doomed.ts";
+import { type KillPoint, killAtOperation } from "./kill-at-operation.ts";
 import { callOf, labServices } from "./lab.ts";
 
 /** One message to an agent that may be killed in it. */
 export interface Doomed {
   readonly base: string;
-  readonly death?: Death;
+  readonly death?: KillPoint;
   readonly message:
     | { readonly name: "apply"; readonly spec: ApplySpec }
     | { readonly name: "prepare"; readonly spec: ApplySpec }
@@ -17,7 +17,7 @@ export interface Doomed {
 
 async function main({ base, death, message }: Doomed): Promise<void> {
   const call = callOf(await labServices(base));
-  const seen = await doom(base, death);
+  const seen = await killAtOperation(base, death);
   if (message.name === "apply") await apply({ spec: message.spec }, call);
   else if (message.name === "prepare") await prepare({ spec: message.spec }, call);
   else {
