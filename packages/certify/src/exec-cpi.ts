@@ -7,14 +7,14 @@ import { type CpiResponse, cpiResponse } from "@slipway/protocol/cpi/envelope";
 import { check } from "@slipway/protocol/schema/check";
 import { CpiDidNotAnswer } from "./errors.ts";
 
-export interface ExecCpi {
+export interface CpiExecutable {
   readonly path: string;
   readonly configFile: string;
   readonly clock: Clock;
   readonly deadlineMs: number;
 }
 
-export interface CpiCall {
+export interface CpiExecutableCall {
   readonly method: string;
   readonly arguments: readonly unknown[];
   readonly context: object;
@@ -31,7 +31,7 @@ export interface Spoken {
 const LARGEST = 64 << 20;
 
 /** One call to a CPI executable, the way a Director makes it: one line in, one object out, nearly no environment. */
-export async function callCpi(cpi: ExecCpi, call: CpiCall): Promise<CpiResponse> {
+export async function callCpi(cpi: CpiExecutable, call: CpiExecutableCall): Promise<CpiResponse> {
   const { out, err, code } = await executeCpi(cpi, JSON.stringify(call), call.method);
   const refuse = (why: string) => CpiDidNotAnswer({ path: cpi.path, method: call.method, why });
   if (code !== 0) throw refuse(`exit code ${code}; stderr: ${err.slice(-500)}`);
@@ -41,7 +41,7 @@ export async function callCpi(cpi: ExecCpi, call: CpiCall): Promise<CpiResponse>
 }
 
 /** Whatever it says to these words. Killed when it takes too long. */
-export async function executeCpi(cpi: ExecCpi, input: string, doing = "the call"): Promise<Spoken> {
+export async function executeCpi(cpi: CpiExecutable, input: string, doing = "the call"): Promise<Spoken> {
   return await withDeadline(`${doing} of ${cpi.path}`, cpi.deadlineMs, cpi.clock, undefined, (signal) =>
     execute(cpi, input, signal),
   );
@@ -55,7 +55,7 @@ function parsed(out: string, refuse: (why: string) => Error): unknown {
   }
 }
 
-async function execute(cpi: ExecCpi, input: string, signal: AbortSignal): Promise<Spoken> {
+async function execute(cpi: CpiExecutable, input: string, signal: AbortSignal): Promise<Spoken> {
   const script = /\.[cm]?js$/.test(cpi.path);
   const [program, args] = script ? [process.execPath, [cpi.path]] : [cpi.path, []];
   const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" };

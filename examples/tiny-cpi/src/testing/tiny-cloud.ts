@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { replyOf, runCpi, startCpi, writeConfig } from "@slipway/testkit/executable";
 import { type LiveRegistry, liveRegistry } from "@slipway/testkit/registry";
-import { type Asked, ask, errorOf, resultOf, vmArgs } from "@slipway/testkit/requests";
+import { ask, type CpiRequestParts, errorOf, resultOf, vmArgs } from "@slipway/testkit/requests";
 import { tempDir } from "@slipway/testkit/waiting";
 
 /** The two ends of the contract: everything old, everything new. */
@@ -17,10 +17,14 @@ export const AGES: readonly (readonly [string, { readonly version: number; reado
 export interface TinyCloud {
   readonly dir: string;
   readonly registry: LiveRegistry;
-  readonly call: (method: string, args: readonly unknown[], asked?: Asked) => Promise<CpiResponse>;
+  readonly call: (method: string, args: readonly unknown[], asked?: CpiRequestParts) => Promise<CpiResponse>;
   readonly result: (method: string, ...args: unknown[]) => Promise<unknown>;
   readonly errorType: (method: string, ...args: unknown[]) => Promise<string>;
-  readonly start: (method: string, args: readonly unknown[], asked: Asked) => ReturnType<typeof startCpi>;
+  readonly start: (
+    method: string,
+    args: readonly unknown[],
+    asked: CpiRequestParts,
+  ) => ReturnType<typeof startCpi>;
   /** The cids of one kind, as the directory has them. */
   readonly list: (kind: "vms" | "disks" | "stemcells" | "snapshots") => Promise<string[]>;
   readonly sizeOf: (diskCid: string) => Promise<number>;
@@ -28,14 +32,14 @@ export interface TinyCloud {
   readonly image: string;
 }
 
-export async function tinyCloud(script: string, asked: Asked): Promise<TinyCloud> {
+export async function tinyCloud(script: string, asked: CpiRequestParts): Promise<TinyCloud> {
   const home = await tempDir();
   const dir = join(home, "cloud");
   const registry = await liveRegistry();
   const image = join(home, "image");
   await writeFile(image, "an image");
   const args = ["--configFile", await writeConfig(home, { tiny: { dir }, registry: registry.section })];
-  const text = (method: string, values: readonly unknown[], more: Asked = {}) =>
+  const text = (method: string, values: readonly unknown[], more: CpiRequestParts = {}) =>
     JSON.stringify(ask(method, values, { ...asked, ...more }));
   const call: TinyCloud["call"] = async (method, values, more) =>
     replyOf(await runCpi(script, text(method, values, more), { args }));

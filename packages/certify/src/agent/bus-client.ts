@@ -6,18 +6,18 @@ import { agentSubject, replySubject } from "@slipway/protocol/agent/subjects";
 import { ANSWER_MS, Messages } from "./messages.ts";
 
 /** PEM texts. */
-export interface Pair {
+export interface PemPair {
   readonly cert: string;
   readonly key: string;
 }
 
-export interface BusOptions {
+export interface BusClientOptions {
   /** `nats://host:port`. */
   readonly url: string;
   readonly ca: string;
-  readonly director: Pair;
+  readonly director: PemPair;
   /** Without it nothing is received of what agents send to the Health Monitor. */
-  readonly healthMonitor: Pair | undefined;
+  readonly healthMonitor: PemPair | undefined;
   readonly agentId: string;
   readonly clock: Clock;
   readonly uuid: () => string;
@@ -37,14 +37,14 @@ export class BusClient extends Messages {
   readonly hasHealthMonitor: boolean;
   /** When the agent first answered, and whether it had to be waited for: then its first messages were received. */
   arrival: { readonly at: number; readonly waited: boolean } | undefined;
-  readonly #options: BusOptions;
+  readonly #options: BusClientOptions;
   #connections: readonly NatsConnection[] = [];
   readonly #uuid: () => string;
   readonly #process: string;
   readonly #waiting = new Map<string, (text: string) => void>();
   #answers = 0;
 
-  private constructor(options: BusOptions) {
+  private constructor(options: BusClientOptions) {
     super(options.clock);
     this.agentId = options.agentId;
     this.hasHealthMonitor = options.healthMonitor !== undefined;
@@ -53,7 +53,7 @@ export class BusClient extends Messages {
     this.#process = options.uuid();
   }
 
-  static async open(options: BusOptions): Promise<BusClient> {
+  static async open(options: BusClientOptions): Promise<BusClient> {
     const client = new BusClient(options);
     await client.dial();
     return client;
@@ -63,7 +63,7 @@ export class BusClient extends Messages {
   async dial(): Promise<void> {
     await this.close();
     const { url, ca, director, healthMonitor } = this.#options;
-    const to = (pair: Pair, name: string) =>
+    const to = (pair: PemPair, name: string) =>
       connect({ servers: url.replace(/^nats:\/\//, ""), name, tls: { ...pair, ca }, reconnect: false });
     const asDirector = await to(director, "conformance");
     this.#connections = [asDirector];

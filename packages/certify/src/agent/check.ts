@@ -1,6 +1,6 @@
-import type { BusClient, Pair } from "./bus-client.ts";
+import type { BusClient, PemPair } from "./bus-client.ts";
 import type { AgentClient } from "./client.ts";
-import type { Control } from "./control.ts";
+import type { AgentControl } from "./control.ts";
 import type { Messages } from "./messages.ts";
 
 /** Needs of checks beyond an agent that answers, each with the text that reports it as missing. */
@@ -18,9 +18,9 @@ export const NEEDS = {
   "nats-control": "no way to stop and replace NATS given; needs --control",
   stories: "no way to play a story given; needs --control",
 } as const;
-export type Need = keyof typeof NEEDS;
+export type CheckNeed = keyof typeof NEEDS;
 
-export interface TestDisk {
+export interface CheckDisk {
   readonly cid: string;
   readonly hint: unknown;
 }
@@ -35,9 +35,9 @@ export interface CheckContext {
   /** The same of the agent on the bus. */
   readonly natsBaseDir: string | undefined;
   /** Two attached, empty disks that may be overwritten. */
-  readonly disks: readonly [TestDisk, TestDisk] | undefined;
+  readonly disks: readonly [CheckDisk, CheckDisk] | undefined;
   /** An attached disk that the control formats and enlarges while no agent has it. */
-  readonly imageDisk: TestDisk | undefined;
+  readonly imageDisk: CheckDisk | undefined;
   /** The machine is there to be changed. */
   readonly machine: boolean;
   /** Directory where the agent's machine keeps trusted certificates. */
@@ -50,13 +50,13 @@ export interface CheckContext {
   readonly certificate: string;
   readonly uuid: () => string;
   /** Restarts the agent and its surroundings. */
-  readonly control: Control | undefined;
+  readonly control: AgentControl | undefined;
   /** Certificate that may replace the agent's. */
-  readonly nextCertificate: Pair | undefined;
+  readonly nextCertificate: PemPair | undefined;
   /** Numbers of checks that the agent does not pass by decision, and which decision that is. */
   readonly differs: ReadonlyMap<string, string>;
   /** Why something is not given, if there is more to say than that it is not. */
-  readonly absent: Partial<Readonly<Record<Need, string>>>;
+  readonly absent: Partial<Readonly<Record<CheckNeed, string>>>;
 }
 
 export interface Check {
@@ -65,11 +65,11 @@ export interface Check {
   /** Part of a number that has several checks: its half over HTTPS or NATS, or the rest of it. */
   readonly part?: "H" | "N" | "b";
   readonly name: string;
-  readonly needs?: readonly Need[];
+  readonly needs?: readonly CheckNeed[];
   readonly run?: (context: CheckContext) => Promise<void>;
 }
 
-export type Outcome =
+export type CheckOutcome =
   | { readonly check: Check; readonly result: "passed" }
   | { readonly check: Check; readonly result: "failed"; readonly why: string }
   /** Failed as it was said beforehand. */

@@ -6,11 +6,11 @@ import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { BadUsage, NobodyThere } from "../errors.ts";
-import type { Io } from "../matrix/cli.ts";
-import { BusClient, type Pair } from "./bus-client.ts";
-import { type CheckContext, labelOf, type TestDisk } from "./check.ts";
+import type { MatrixIo } from "../matrix/cli.ts";
+import { BusClient, type PemPair } from "./bus-client.ts";
+import { type CheckContext, type CheckDisk, labelOf } from "./check.ts";
 import { AgentClient } from "./client.ts";
-import { type Control, commandControl } from "./control.ts";
+import { type AgentControl, commandControl } from "./control.ts";
 import { ALL_CHECKS, isPassed, outcomeTable, runChecks } from "./run.ts";
 
 const HELP = `Checks an agent from outside: over HTTPS, over NATS, or one agent over each.
@@ -52,7 +52,11 @@ Exit code 0 if no check failed.
 const AGENT_STARTS_MS = 60_000;
 
 /** Returns the exit code. */
-export async function conformanceCommand(argv: readonly string[], password: string, io: Io): Promise<number> {
+export async function conformanceCommand(
+  argv: readonly string[],
+  password: string,
+  io: MatrixIo,
+): Promise<number> {
   let bus: BusClient | undefined;
   try {
     const flags = flagsOf(argv);
@@ -150,7 +154,7 @@ async function busOf(flags: Flags, ca: string): Promise<BusClient | undefined> {
   });
 }
 
-const pairOf = (flags: Flags, cert: FileFlag, key: FileFlag): Pair => ({
+const pairOf = (flags: Flags, cert: FileFlag, key: FileFlag): PemPair => ({
   cert: read(flags, cert),
   key: read(flags, key),
 });
@@ -205,7 +209,7 @@ function flagsOf(argv: readonly string[]) {
   }
 }
 
-function controlOf(flags: Flags): Control | undefined {
+function controlOf(flags: Flags): AgentControl | undefined {
   if (flags.control === undefined) return undefined;
   const command = parseStrictJson(flags.control, "--control");
   const words = Array.isArray(command) && command.every((word): word is string => typeof word === "string");
@@ -222,7 +226,7 @@ function differenceOf(text: string): readonly [string, string] {
   return [label, why];
 }
 
-function diskOf(text: string): TestDisk {
+function diskOf(text: string): CheckDisk {
   const at = text.indexOf("=");
   if (at < 1) throw BadUsage({ why: "--disk is CID=HINT" });
   return { cid: text.slice(0, at), hint: parseStrictJson(text.slice(at + 1), "the hint of --disk") };

@@ -6,7 +6,7 @@ import type { AgentReply } from "@slipway/protocol/agent/envelope";
 import { ANSWER_MS, Messages } from "./messages.ts";
 
 /** Reply of an HTTP exchange, as checks see it. */
-export interface HttpReply {
+export interface AgentHttpReply {
   readonly status: number;
   readonly header: (name: string) => string | undefined;
   readonly body: string;
@@ -30,7 +30,12 @@ export class AgentClient extends Messages {
   }
 
   /** One plain HTTP exchange. */
-  async http(method: string, path: string, body = "", authorization = this.#basic()): Promise<HttpReply> {
+  async http(
+    method: string,
+    path: string,
+    body = "",
+    authorization = this.#basic(),
+  ): Promise<AgentHttpReply> {
     const reply = await requestOnce(
       { origin: this.#endpoint.mbus, clock: this.clock, tls: { ca: this.#endpoint.ca } },
       {

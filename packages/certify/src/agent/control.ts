@@ -2,7 +2,7 @@ import type { Exec } from "@slipway/kernel/exec";
 import { CannotTell } from "../expect.ts";
 
 /** Action that the control takes outside the agent; the words are the last arguments of the control's command. */
-export type Deed =
+export type ControlAction =
   /** Ends the agent without warning, takes away what it had mounted, and starts it again, as a reboot does. */
   | readonly ["restart", "https" | "nats"]
   /** Takes away what the agent over HTTPS reads its settings from, and brings it back. */
@@ -18,13 +18,13 @@ export type Deed =
   | readonly ["story", "create-env" | "director"];
 
 /** Resolves when it is done; an agent that was started need not answer yet. */
-export type Control = (...deed: Deed) => Promise<void>;
+export type AgentControl = (...deed: ControlAction) => Promise<void>;
 
 /** The exit code by which a control says that this is nothing it can do. */
 const CANNOT = 3;
 
 /** A control that is a program. */
-export function commandControl(command: readonly string[], exec: Exec): Control {
+export function commandControl(command: readonly string[], exec: Exec): AgentControl {
   const [program = "", ...args] = command;
   return async (...deed) => {
     const { code, stderr } = await exec(program, [...args, ...deed]);

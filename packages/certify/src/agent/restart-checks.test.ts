@@ -4,7 +4,7 @@ import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { CannotTell } from "../expect.ts";
 import type { CheckContext } from "./check.ts";
-import { type Control, commandControl } from "./control.ts";
+import { type AgentControl, commandControl } from "./control.ts";
 import { Messages } from "./messages.ts";
 import { runChecks } from "./run.ts";
 
@@ -50,7 +50,10 @@ class SmallAgent extends Messages {
   }
 }
 
-function setup(control: (agent: SmallAgent) => Control | undefined, differs: Record<string, string> = {}) {
+function setup(
+  control: (agent: SmallAgent) => AgentControl | undefined,
+  differs: Record<string, string> = {},
+) {
   const agent = new SmallAgent(fakeClock({ hurry: true }));
   const disk = (cid: string) => ({ cid, hint: "/dev/sdx" });
   const context: CheckContext = {
@@ -83,7 +86,7 @@ function setup(control: (agent: SmallAgent) => Control | undefined, differs: Rec
 }
 
 const restarting =
-  (agent: SmallAgent): Control =>
+  (agent: SmallAgent): AgentControl =>
   async (...deed) => {
     if (deed[0] === "restart") agent.restart();
   };

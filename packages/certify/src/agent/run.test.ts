@@ -6,7 +6,7 @@ import { CA } from "@slipway/testkit/certificates";
 import { freePort } from "@slipway/testkit/free-port";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { CheckContext, Outcome } from "./check.ts";
+import type { CheckContext, CheckOutcome } from "./check.ts";
 import { conformanceCommand } from "./cli.ts";
 import { Messages } from "./messages.ts";
 import { ALL_CHECKS, isPassed, outcomeTable, runChecks } from "./run.ts";
@@ -38,7 +38,7 @@ const context: CheckContext = {
   absent: { nats: "no bus on this machine" },
 };
 
-const resultOf = (outcomes: readonly Outcome[], number: number, part?: string) =>
+const resultOf = (outcomes: readonly CheckOutcome[], number: number, part?: string) =>
   outcomes.find(({ check }) => check.number === number && check.part === part);
 
 describe("the list of checks", () => {

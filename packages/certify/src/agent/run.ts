@@ -2,7 +2,7 @@ import { toError } from "@slipway/kernel/errors";
 import { CannotTell } from "../expect.ts";
 import { BUS_CHECKS } from "./bus-checks.ts";
 import { BUS_CONTROL_CHECKS } from "./bus-control-checks.ts";
-import { type Check, type CheckContext, labelOf, NEEDS, type Need, type Outcome } from "./check.ts";
+import { type Check, type CheckContext, type CheckNeed, type CheckOutcome, labelOf, NEEDS } from "./check.ts";
 import { COMPILE_CHECKS } from "./compile-checks.ts";
 import { IMAGE_CHECKS } from "./image-checks.ts";
 import { JOB_CHECKS } from "./job-checks.ts";
@@ -28,15 +28,15 @@ export const ALL_CHECKS: readonly Check[] = [
 ];
 
 /** One after the other: later ones build on the disks of earlier ones. */
-export async function runChecks(context: CheckContext): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+export async function runChecks(context: CheckContext): Promise<CheckOutcome[]> {
+  const outcomes: CheckOutcome[] = [];
   for (const check of ALL_CHECKS) outcomes.push(await runOne(check, context));
   return outcomes.sort(
     (a, b) => a.check.number - b.check.number || (a.check.part ?? "").localeCompare(b.check.part ?? ""),
   );
 }
 
-async function runOne(check: Check, context: CheckContext): Promise<Outcome> {
+async function runOne(check: Check, context: CheckContext): Promise<CheckOutcome> {
   const missing = (check.needs ?? []).find((need) => !isGiven(need, context));
   if (missing !== undefined || check.run === undefined) {
     const why = missing === undefined ? "nobody has written it" : (context.absent[missing] ?? NEEDS[missing]);
@@ -54,7 +54,7 @@ async function runOne(check: Check, context: CheckContext): Promise<Outcome> {
   }
 }
 
-function isGiven(need: Need, context: CheckContext): boolean {
+function isGiven(need: CheckNeed, context: CheckContext): boolean {
   switch (need) {
     case "https":
       return context.https !== undefined;
@@ -82,11 +82,11 @@ function isGiven(need: Need, context: CheckContext): boolean {
 }
 
 /** `all`: what was not run has not passed. */
-export const isPassed = (outcomes: readonly Outcome[], all: boolean): boolean =>
+export const isPassed = (outcomes: readonly CheckOutcome[], all: boolean): boolean =>
   outcomes.every(({ result }) => result !== "failed" && !(all && result === "not run"));
 
 /** Lists the checks by result, and those that were not run by their reason. */
-export function outcomeTable(outcomes: readonly Outcome[]): string {
+export function outcomeTable(outcomes: readonly CheckOutcome[]): string {
   const groups = new Map<string, string[]>();
   for (const title of ["passed", "failed"]) groups.set(title, []);
   for (const outcome of outcomes) {

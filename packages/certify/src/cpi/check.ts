@@ -1,9 +1,9 @@
-import type { ExecCpi } from "../exec-cpi.ts";
-import type { Cloud } from "./cloud.ts";
+import type { CpiExecutable } from "../exec-cpi.ts";
+import type { ResourceTracker } from "./resource-tracker.ts";
 
 /** A CPI that is to be checked, and what its cloud takes. */
 export interface CpiGiven {
-  readonly cpi: ExecCpi;
+  readonly cpi: CpiExecutable;
   readonly stemcell: { readonly image: string; readonly cloudProperties: object };
   readonly vmProperties: object;
   /** Networks of the n-th VM: no two VMs have an address in common. */
@@ -17,7 +17,7 @@ export interface CpiCheck {
   /** Number in the conformance checklist of the CPI contract. */
   readonly number: number;
   readonly name: string;
-  readonly run: (cloud: Cloud) => Promise<void>;
+  readonly run: (cloud: ResourceTracker) => Promise<void>;
 }
 
 export type CpiOutcome =

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
+import { addressOctet } from "@slipway/testkit/address-octet";
 import { bundled } from "@slipway/testkit/bundle";
 import { DockerCloud, engineTrouble, manual } from "@slipway/testkit/docker-cloud";
 import { testImage } from "@slipway/testkit/docker-image";
@@ -10,11 +11,10 @@ import { writeConfig } from "@slipway/testkit/executable";
 import { holdMachine } from "@slipway/testkit/hold-machine";
 import { LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
-import { ownOctet } from "@slipway/testkit/own-octet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { passesChecks } from "../testing/passes-checks.ts";
 import type { CpiGiven } from "./check.ts";
-import { Cloud } from "./cloud.ts";
+import { ResourceTracker } from "./resource-tracker.ts";
 import { CPI_CHECKS } from "./run.ts";
 
 interface Opened {
@@ -33,10 +33,10 @@ const numbers = CPI_CHECKS.map(({ number }) => number);
 /** The same checks for every CPI. What is not run is said beforehand. */
 function keepsTheContract(name: string, open: () => Promise<Opened>, without: readonly number[] = []): void {
   let opened: Opened;
-  let cloud: Cloud;
+  let cloud: ResourceTracker;
   beforeAll(async () => {
     opened = await open();
-    cloud = new Cloud({ ...opened.given, uuid: () => systemRandom.uuid() });
+    cloud = new ResourceTracker({ ...opened.given, uuid: () => systemRandom.uuid() });
   });
   afterAll(async () => {
     await cloud.close();
@@ -100,7 +100,7 @@ describe.runIf(needs("docker", noEngine === undefined, noEngine))(
   "the Docker CPI keeps the contract:",
   () => {
     const path = bundled("../../../cpi-docker/src/main.ts", import.meta.url);
-    const range = `10.218.${ownOctet()}`;
+    const range = `10.218.${addressOctet()}`;
     keepsTheContract("docker", async () => {
       const docker = await DockerCloud.open();
       const agent = { mbus: "https://mbus:s3cret@0.0.0.0:6868" };

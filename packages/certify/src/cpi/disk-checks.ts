@@ -2,19 +2,22 @@ import { parseAttachDiskResult } from "@slipway/protocol/cpi/attach-disk-result"
 import type { DiskCid } from "@slipway/protocol/ids";
 import { CannotTell, expectEqual, expectTrue } from "../expect.ts";
 import type { CpiCheck } from "./check.ts";
-import type { Cloud } from "./cloud.ts";
+import type { ResourceTracker } from "./resource-tracker.ts";
 
 const DISK_NOT_FOUND = "Bosh::Clouds::DiskNotFound";
 const CLOUD_ERROR = "Bosh::Clouds::CloudError";
 const NOBODY = "disk-nobody-has";
 
-async function attached(cloud: Cloud, to?: string): Promise<{ vm: string; disk: string; hint: unknown }> {
+async function attached(
+  cloud: ResourceTracker,
+  to?: string,
+): Promise<{ vm: string; disk: string; hint: unknown }> {
   const [vm, disk] = [to ?? (await cloud.vm()), await cloud.newDisk()];
   return { vm, disk, hint: await cloud.result("attach_disk", [vm, disk]) };
 }
 
-const has = (cloud: Cloud, disk: string) => cloud.result<boolean>("has_disk", [disk]);
-const disksOf = (cloud: Cloud, vm: string) => cloud.result<string[]>("get_disks", [vm]);
+const has = (cloud: ResourceTracker, disk: string) => cloud.result<boolean>("has_disk", [disk]);
+const disksOf = (cloud: ResourceTracker, vm: string) => cloud.result<string[]>("get_disks", [vm]);
 
 /** Disks and snapshots. */
 export const DISK_CHECKS: readonly CpiCheck[] = [

@@ -17,7 +17,7 @@ import { callCpi } from "../exec-cpi.ts";
 import { EIGHT_MIXES } from "../matrix/mixes.ts";
 import { runMatrix } from "../matrix/run.ts";
 import { passesChecks } from "../testing/passes-checks.ts";
-import { Cloud } from "./cloud.ts";
+import { ResourceTracker } from "./resource-tracker.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -44,7 +44,7 @@ function isMigrated(
   without: readonly number[],
 ): void {
   let programs: Programs;
-  let cloud: Cloud;
+  let cloud: ResourceTracker;
   let dir: string;
   const exec = (path: string, configFile: string) => ({
     ...{ path, configFile, clock: systemClock, deadlineMs: 120_000 },
@@ -55,7 +55,7 @@ function isMigrated(
     dir = await mkdtemp(join(tmpdir(), "slipway-migrated-"));
     programs = await build(dir);
     await writeFile(join(dir, "image"), "an image\n");
-    cloud = new Cloud({
+    cloud = new ResourceTracker({
       // Without a registry: version 2 must need none.
       cpi: exec(programs.after, await writeConfig(dir, { tiny: { dir } })),
       stemcell: { image: join(dir, "image"), cloudProperties: {} },

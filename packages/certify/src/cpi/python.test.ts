@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EIGHT_MIXES } from "../matrix/mixes.ts";
 import { runMatrix } from "../matrix/run.ts";
 import { passesChecks } from "../testing/passes-checks.ts";
-import { Cloud } from "./cloud.ts";
+import { ResourceTracker } from "./resource-tracker.ts";
 
 /** True if Python runs with nearly no environment, as a Director runs it. */
 const python = await promisify(execFile)("python3", ["--version"], { env: { PATH: "/usr/bin:/bin" } }).then(
@@ -25,7 +25,7 @@ describe.runIf(needs("python3", python, "there is no python3 in /usr/bin"))(
   () => {
     let dir: string;
     let program: string;
-    let cloud: Cloud;
+    let cloud: ResourceTracker;
     beforeAll(async () => {
       dir = await mkdtemp(join(tmpdir(), "slipway-python-"));
       const page = await readFile(new URL("../../../../docs/talk-to-a-cpi.md", import.meta.url), "utf8");
@@ -33,7 +33,7 @@ describe.runIf(needs("python3", python, "there is no python3 in /usr/bin"))(
       program = join(dir, "cpi");
       await writeFile(program, source ?? "", { mode: 0o755 });
       await writeFile(join(dir, "image"), "an image\n");
-      cloud = new Cloud({
+      cloud = new ResourceTracker({
         cpi: {
           path: program,
           configFile: await writeConfig(dir, { tiny: { dir } }),

@@ -1,9 +1,9 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { CannotTell } from "../expect.ts";
 import type { CpiCheck, CpiOutcome } from "./check.ts";
-import type { Cloud } from "./cloud.ts";
 import { DISK_CHECKS } from "./disk-checks.ts";
-import { ROUGH_CHECKS } from "./rough-checks.ts";
+import { INTERRUPTION_CHECKS } from "./interruption-checks.ts";
+import type { ResourceTracker } from "./resource-tracker.ts";
 import { VM_CHECKS } from "./vm-checks.ts";
 import { WIRE_CHECKS } from "./wire-checks.ts";
 
@@ -15,11 +15,11 @@ export const CPI_CHECKS: readonly CpiCheck[] = [
   ...WIRE_CHECKS,
   ...VM_CHECKS,
   ...DISK_CHECKS,
-  ...ROUGH_CHECKS,
+  ...INTERRUPTION_CHECKS,
 ];
 
 /** Runs a check and removes what it made, which is a part of every check. */
-export async function runCpiCheck(check: CpiCheck, cloud: Cloud): Promise<CpiOutcome> {
+export async function runCpiCheck(check: CpiCheck, cloud: ResourceTracker): Promise<CpiOutcome> {
   const left: string[] = [];
   try {
     await check.run(cloud);

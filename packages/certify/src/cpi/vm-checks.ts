@@ -1,7 +1,7 @@
 import { isInRange } from "@slipway/kernel/ip-address";
 import { expectEqual, expectTrue } from "../expect.ts";
 import type { CpiCheck } from "./check.ts";
-import type { Cloud } from "./cloud.ts";
+import type { ResourceTracker } from "./resource-tracker.ts";
 
 const VM_NOT_FOUND = "Bosh::Clouds::VMNotFound";
 const NOBODY = "vm-nobody-has";
@@ -140,7 +140,7 @@ export const VM_CHECKS: readonly CpiCheck[] = [
 ];
 
 /** One whose range the CPI chooses: it has to say which, since the Director gives out its addresses. */
-async function newNetwork(cloud: Cloud): Promise<{ readonly cid: string; readonly range: string }> {
+async function newNetwork(cloud: ResourceTracker): Promise<{ readonly cid: string; readonly range: string }> {
   const definition = { type: "manual", netmask_bits: 24, cloud_properties: {} };
   const made = await cloud.result<unknown[]>("create_network", [definition]);
   const [cid, subnet, properties] = made;

@@ -3,7 +3,7 @@ import { type CpiResponse, cpiResponse } from "@slipway/protocol/cpi/envelope";
 import { check } from "@slipway/protocol/schema/check";
 import { expectEqual, expectTrue } from "../expect.ts";
 import type { CpiCheck } from "./check.ts";
-import type { Cloud } from "./cloud.ts";
+import type { ResourceTracker } from "./resource-tracker.ts";
 
 interface Info {
   readonly api_version?: unknown;
@@ -13,7 +13,7 @@ interface Info {
 const ASKED = { method: "info", arguments: [], context: { director_uuid: "checks" } };
 
 /** The reply to words that need not be a request. */
-async function said(cloud: Cloud, input: string): Promise<CpiResponse> {
+async function said(cloud: ResourceTracker, input: string): Promise<CpiResponse> {
   const { out, err, code } = await cloud.say(input);
   expectEqual(code, 0, `exit code (stderr: ${err.slice(-200)})`);
   const checked = check(cpiResponse, parseStrictJson(out, "the reply"), "reply");
@@ -21,7 +21,7 @@ async function said(cloud: Cloud, input: string): Promise<CpiResponse> {
   return checked.value;
 }
 
-async function saidNo(cloud: Cloud, input: string): Promise<void> {
+async function saidNo(cloud: ResourceTracker, input: string): Promise<void> {
   const { error } = await said(cloud, input);
   if (error === null) throw new Error("it is not refused");
   cloud.errors.push({ method: "a bad request", error });

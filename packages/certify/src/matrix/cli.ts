@@ -5,7 +5,7 @@ import { EIGHT_MIXES } from "./mixes.ts";
 import { runMatrix } from "./run.ts";
 import { tableText } from "./table.ts";
 
-export interface Io {
+export interface MatrixIo {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
 }
@@ -21,7 +21,11 @@ const HELP = `Plays the eight mixes of Director, CPI and stemcell versions with 
 `;
 
 /** Returns the exit code: 0 if every row agrees with the contract. */
-export async function matrixCommand(argv: readonly string[], defaultCpi: string, io: Io): Promise<number> {
+export async function matrixCommand(
+  argv: readonly string[],
+  defaultCpi: string,
+  io: MatrixIo,
+): Promise<number> {
   try {
     const options = parse(argv);
     if (options.help) {

@@ -10,7 +10,7 @@ import { tempDir } from "@slipway/testkit/waiting";
 import { beforeAll, describe, expect, it } from "vitest";
 import { matrixCommand } from "./cli.ts";
 import { EIGHT_MIXES } from "./mixes.ts";
-import type { Row } from "./observe.ts";
+import type { MatrixRow } from "./observe.ts";
 import { tableText } from "./table.ts";
 
 const tiny = bundled("../../../../examples/tiny-cpi/src/main.ts", import.meta.url);
@@ -29,16 +29,16 @@ async function command(argv: readonly string[], defaultCpi: string) {
   return { code, ...said };
 }
 
-const mixOf = ({ director, cpi, stemcell }: Row) => ({ director, cpi, stemcell });
-const name = ({ director, cpi, stemcell }: Row) => `${director}/${cpi}/${stemcell}`;
+const mixOf = ({ director, cpi, stemcell }: MatrixRow) => ({ director, cpi, stemcell });
+const name = ({ director, cpi, stemcell }: MatrixRow) => `${director}/${cpi}/${stemcell}`;
 
 /** Starts a CPI for each of some fifty calls, so it is not always run. */
 describe.runIf(plays("parts", "matrix of the tiny CPI"))("the matrix of the tiny CPI", () => {
   let printed: Awaited<ReturnType<typeof command>>;
-  let rows: readonly Row[] = [];
+  let rows: readonly MatrixRow[] = [];
   beforeAll(async () => {
     printed = await command(["--json"], tiny());
-    rows = JSON.parse(printed.out) as Row[];
+    rows = JSON.parse(printed.out) as MatrixRow[];
   });
 
   it("is JSON and nothing else, with exit code 0", () => {
@@ -111,7 +111,7 @@ describe("a fault in the shared formula", () => {
       export { negotiate } from "@slipway/protocol/negotiate";`;
       const judge = await bundle({ script, in: source(".") }, { plant, to: join(dir, "judge.cjs") });
       const { stdout } = await promisify(execFile)(process.execPath, [judge, cpi]);
-      const wrong = (JSON.parse(stdout) as Row[]).filter(({ agrees }) => !agrees);
+      const wrong = (JSON.parse(stdout) as MatrixRow[]).filter(({ agrees }) => !agrees);
       expect(wrong.map(name)).toEqual(["2/2/1"]);
       expect(wrong[0]?.problems).toContain('user-data: "settings", should be "registry"');
     },

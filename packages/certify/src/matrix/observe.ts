@@ -6,13 +6,13 @@ import { matches } from "@slipway/protocol/schema/check";
 import { type DiskHintWire, formatDiskHint } from "@slipway/protocol/settings/disk-hint";
 import { parseUserData } from "@slipway/protocol/settings/user-data";
 import { CpiDidNotAnswer, CpiRefused } from "../errors.ts";
-import { callCpi, type ExecCpi } from "../exec-cpi.ts";
+import { type CpiExecutable, callCpi } from "../exec-cpi.ts";
 import { type ContractRow, rowOf } from "./contract.ts";
 import type { MixOf8 } from "./mixes.ts";
 
 /** The live parts a row is played with. */
-export interface Stage {
-  readonly cpi: ExecCpi;
+export interface MatrixParts {
+  readonly cpi: CpiExecutable;
   /** Returns what the agent of a VM would find in its user-data. */
   readonly userData: (vmCid: string) => Promise<string>;
   /** Requests the registry answered for one VM so far, such as `PUT`. */
@@ -23,7 +23,7 @@ export interface Stage {
 }
 
 /** Observations while one mix was played, and whether they agree with the contract. */
-export interface Row extends MixOf8 {
+export interface MatrixRow extends MixOf8 {
   readonly registryless: boolean;
   readonly apiVersion: number;
   readonly createVmResult: "cid" | "[cid, networks]";
@@ -62,7 +62,7 @@ const toldOf = (hint: DiskHintWire | null): readonly string[] =>
   hint === null ? ["mount_disk"] : ["add_persistent_disk", "mount_disk"];
 
 /** Plays one mix as a Director of that age would: a VM, a disk attached and detached, everything removed again. */
-export async function playMix(mix: MixOf8, stage: Stage): Promise<Row> {
+export async function playMix(mix: MixOf8, stage: MatrixParts): Promise<MatrixRow> {
   const director = stage.uuid();
   const row = rowOf({ ...mix, deployer: "Director", agent: mix.stemcell === 1 ? "v1" : "v2" });
   if (row === undefined) throw new Error("bug: the contract has no such row");
@@ -134,7 +134,7 @@ export async function playMix(mix: MixOf8, stage: Stage): Promise<Row> {
 }
 
 function disagreements(
-  seen: Omit<Row, "agrees" | "problems">,
+  seen: Omit<MatrixRow, "agrees" | "problems">,
   row: ContractRow,
   info: unknown,
   hintProblem?: string,
@@ -167,7 +167,7 @@ function disagreements(
   return problems;
 }
 
-function asDiskCid(value: unknown, stage: Stage): DiskCid {
+function asDiskCid(value: unknown, stage: MatrixParts): DiskCid {
   if (matches(diskCid, value)) return value;
   throw CpiDidNotAnswer({
     path: stage.cpi.path,

@@ -6,7 +6,7 @@ import { systemRandom } from "@slipway/kernel/random";
 import { registryClient } from "@slipway/registry/client";
 import { startRegistry } from "@slipway/registry/server";
 import { EIGHT_MIXES, type MixOf8 } from "./mixes.ts";
-import { playMix, type Row, type Stage } from "./observe.ts";
+import { type MatrixParts, type MatrixRow, playMix } from "./observe.ts";
 
 const CALL_DEADLINE_MS = 60_000;
 /** A CPI call is a process; more at once than this only makes each of them slower on a small machine. */
@@ -19,7 +19,7 @@ const AT_ONCE = 2;
 export async function runMatrix(
   cpiPath: string,
   mixes: readonly MixOf8[] = EIGHT_MIXES,
-): Promise<readonly Row[]> {
+): Promise<readonly MatrixRow[]> {
   const dir = await mkdtemp(join(tmpdir(), "slipway-matrix-"));
   const password = systemRandom.hex(16);
   const seen: { readonly id: string | undefined; readonly method: string }[] = [];
@@ -33,7 +33,7 @@ export async function runMatrix(
     const client = registryClient({ endpoint: registry.url, username: "registry", password });
     const image = join(dir, "image");
     await writeFile(image, "an image\n");
-    const stageFor = async (mix: MixOf8): Promise<Stage> => {
+    const stageFor = async (mix: MixOf8): Promise<MatrixParts> => {
       const cloud = join(dir, `cloud-${mix.director}${mix.cpi}${mix.stemcell}`);
       await mkdir(cloud);
       const configFile = join(cloud, "cpi.json");

@@ -1,5 +1,5 @@
 import { columnsText, MIX_HEADER, mixCells } from "../columns.ts";
-import type { Row } from "./observe.ts";
+import type { MatrixRow } from "./observe.ts";
 
 const VERBS: Readonly<Record<string, string>> = {
   create_vm: "create",
@@ -9,7 +9,7 @@ const VERBS: Readonly<Record<string, string>> = {
 };
 
 /** The rows as a table for people; fits a terminal of 120 columns. */
-export function tableText(rows: readonly Row[]): string {
+export function tableText(rows: readonly MatrixRow[]): string {
   const header = [...MIX_HEADER, "create_vm ->", "user-data", "registry", "attach ->", "agent is told", ""];
   const body = rows.map((row) => [
     ...mixCells(row),
@@ -23,7 +23,7 @@ export function tableText(rows: readonly Row[]): string {
   return columnsText([header, ...body]);
 }
 
-function writesText(row: Row): string {
+function writesText(row: MatrixRow): string {
   const wrote = Object.entries(row.registryWrites).filter(([, verbs]) => verbs.length > 0);
   if (wrote.length === 0) return "none";
   const all = wrote.length === Object.keys(VERBS).length;

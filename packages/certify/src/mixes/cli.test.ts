@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { BadUsage } from "../errors.ts";
 import type { LoadedAdapter } from "./adapters.ts";
 import { type CloudChoice, mixesCommand } from "./cli.ts";
-import type { Row } from "./row.ts";
+import type { MixRow } from "./row.ts";
 
-const row = (stemcell: 1 | 2, problems: readonly string[]): Row => ({
+const row = (stemcell: 1 | 2, problems: readonly string[]): MixRow => ({
   director: 2,
   cpi: 2,
   stemcell,
@@ -39,7 +39,7 @@ async function load(cpi: string): Promise<LoadedAdapter> {
   return found;
 }
 
-async function command(argv: readonly string[], rows: readonly Row[] | Error) {
+async function command(argv: readonly string[], rows: readonly MixRow[] | Error) {
   const said = { out: "", err: "" };
   let chosen: CloudChoice | undefined;
   const code = await mixesCommand(

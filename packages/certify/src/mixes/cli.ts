@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { errorText, messageTrail } from "@slipway/kernel/errors";
 import { BadUsage } from "../errors.ts";
-import type { Io } from "../matrix/cli.ts";
+import type { MatrixIo } from "../matrix/cli.ts";
 import type { LoadedAdapter } from "./adapters.ts";
-import type { Row } from "./row.ts";
+import type { MixRow } from "./row.ts";
 import { tableText } from "./table.ts";
 
 const helpOf = (adapter: LoadedAdapter | undefined): string => {
@@ -44,14 +44,14 @@ export interface CloudChoice {
 /** Dependencies of the command: where adapters come from, and how mixes are played. */
 export interface MixesMeans {
   readonly load: (cpi: string) => Promise<LoadedAdapter>;
-  readonly run: (choice: CloudChoice, onRow: (row: Row) => void) => Promise<readonly Row[]>;
+  readonly run: (choice: CloudChoice, onRow: (row: MixRow) => void) => Promise<readonly MixRow[]>;
 }
 
 /** Returns the exit code. */
 export async function mixesCommand(
   argv: readonly string[],
   { load, run }: MixesMeans,
-  io: Io,
+  io: MatrixIo,
 ): Promise<number> {
   try {
     const { cpi } = parseArgs({ args: [...argv], options: COMMON, strict: false }).values;
@@ -74,10 +74,10 @@ export async function mixesCommand(
   }
 }
 
-const nameOf = (row: Row): string =>
+const nameOf = (row: MixRow): string =>
   `${row.deployer} v${row.director}, CPI v${row.cpi}, stemcell v${row.stemcell}${row.agent === "first v2" ? " of 2018" : ""}`;
 
-function verdict(rows: readonly Row[]): string {
+function verdict(rows: readonly MixRow[]): string {
   const agreeing = rows.filter(({ agrees }) => agrees);
   const lines = [`${agreeing.length} of ${rows.length} rows agree with the contract.`];
   const without = agreeing.filter(({ calls }) => calls.every(({ after }) => after === "not started"));

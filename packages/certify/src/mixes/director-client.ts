@@ -8,7 +8,7 @@ import type { Schema } from "@slipway/protocol/schema/marks";
 import type * as v from "valibot";
 import { DirectorRefused } from "../errors.ts";
 
-export interface ClientOptions {
+export interface DirectorClientOptions {
   readonly url: string;
   readonly ca: string;
   readonly user: string;
@@ -17,7 +17,7 @@ export interface ClientOptions {
   readonly signal: AbortSignal;
 }
 
-export interface Sent {
+export interface DirectorRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
   readonly body?: string | Uint8Array;
@@ -35,14 +35,14 @@ const PAUSE_MS = 25;
 
 /** The Director's API, as the bosh CLI uses it. */
 export class DirectorClient {
-  readonly #options: ClientOptions;
+  readonly #options: DirectorClientOptions;
 
-  constructor(options: ClientOptions) {
+  constructor(options: DirectorClientOptions) {
     this.#options = options;
   }
 
   /** Returns the immediate answer to a GET or PUT. */
-  async ask(doing: string, sent: Sent): Promise<string> {
+  async ask(doing: string, sent: DirectorRequest): Promise<string> {
     const answer = await this.#send(sent);
     if (answer.status >= 300) throw DirectorRefused({ doing, why: whyOf(answer) });
     return answer.text;
@@ -57,7 +57,7 @@ export class DirectorClient {
   }
 
   /** Starts a task and waits for its end; its result. */
-  async task(doing: string, sent: Sent): Promise<string> {
+  async task(doing: string, sent: DirectorRequest): Promise<string> {
     const { clock, signal } = this.#options;
     const started = await this.#send(sent);
     const id = /\/tasks\/(\d+)$/.exec(started.location ?? "")?.[1];
@@ -85,7 +85,7 @@ export class DirectorClient {
     return matches(taskEvent, event) ? (event.error?.message ?? undefined) : undefined;
   }
 
-  async #send({ method, path, body, type }: Sent): Promise<Answer> {
+  async #send({ method, path, body, type }: DirectorRequest): Promise<Answer> {
     const { url, ca, user, password, clock, signal } = this.#options;
     const reply = await requestOnce(
       { origin: url, clock, tls: { ca } },

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTRACT } from "../matrix/contract.ts";
 import { disagreements } from "./judge.ts";
 import { mustBeBuilt, programsIn } from "./programs.ts";
-import type { Row } from "./row.ts";
+import type { MixRow } from "./row.ts";
 import { runMixes } from "./run.ts";
 import { LIES } from "./testing/lies.ts";
 import { titleOf } from "./testing/title.ts";
@@ -54,7 +54,7 @@ async function thingsOnEngine(): Promise<readonly unknown[]> {
 
 describe.runIf(playable)("the eight mixes, played on a Docker Engine", () => {
   let parent = "";
-  let rows: readonly Row[] = [];
+  let rows: readonly MixRow[] = [];
   beforeAll(async () => {
     mustBeBuilt(programs);
     parent = await passableDirectory("mixes-docker-test");

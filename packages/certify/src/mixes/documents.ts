@@ -8,9 +8,9 @@ import type { AgentAge } from "../matrix/contract.ts";
 /** Documents that are deployed in every mix: one instance with a disk. JSON, which is YAML too. */
 
 export const GROUP = "db";
-export type DiskType = "small" | "large";
+export type MixDiskType = "small" | "large";
 /** MiB. */
-const SIZES: Readonly<Record<DiskType, number>> = { small: 16, large: 32 };
+const SIZES: Readonly<Record<MixDiskType, number>> = { small: 16, large: 32 };
 
 /** `net`: three numbers of an address range that is this Director's alone. */
 export const cloudConfig = (net: string): string =>
@@ -31,7 +31,7 @@ export const cloudConfig = (net: string): string =>
     compilation: { workers: 1, network: "private", az: "z1", vm_type: "default" },
   });
 
-export const manifest = (name: string, stemcell: string, disk: DiskType, agent: AgentAge): string =>
+export const manifest = (name: string, stemcell: string, disk: MixDiskType, agent: AgentAge): string =>
   JSON.stringify({
     name,
     releases: [],
@@ -57,7 +57,7 @@ export interface EnvOrder {
   readonly name: string;
   /** A file. */
   readonly stemcell: string;
-  readonly disk: DiskType;
+  readonly disk: MixDiskType;
   readonly agent: AgentAge;
   /** Three numbers of an address range, and an address in it. */
   readonly range: string;

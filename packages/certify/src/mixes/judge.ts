@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ContractRow, rowOf } from "../matrix/contract.ts";
-import type { CallSeen, Entry, Moment, RegistryUser, Seen, When } from "./row.ts";
+import type { CallSeen, MixObservations, MixSnapshot, RegistryState, RegistryUser, When } from "./row.ts";
 
 /** How often the stories call what concerns a VM: deploy and recreate make one each, recreate and resize attach again. */
 const STORIES: Readonly<
@@ -23,7 +23,7 @@ const STORIES: Readonly<
  * Lists in words how the observations differ from what the contract says of this mix; empty if they agree. It knows
  * the contract only from its own table.
  */
-export function disagreements(seen: Seen, contract = rowOf): readonly string[] {
+export function disagreements(seen: MixObservations, contract = rowOf): readonly string[] {
   const row = contract(seen);
   if (row === undefined) return ["the contract has no such row"];
   const problems: string[] = [];
@@ -89,10 +89,10 @@ function judgeEntry(call: CallSeen, row: ContractRow, expect: Expect): void {
   expect(place, after, wanted[method]());
 }
 
-const hintIn = (entry: Entry, disk: string | null) =>
+const hintIn = (entry: RegistryState, disk: string | null) =>
   (typeof entry === "string" ? undefined : entry.disks[disk ?? ""]) ?? "a hint";
 
-function judgeMoment(moment: Moment, seen: Seen, row: ContractRow, expect: Expect): void {
+function judgeMoment(moment: MixSnapshot, seen: MixObservations, row: ContractRow, expect: Expect): void {
   const { when, vm, disk } = moment;
   const gone = when === "stopped" || when === "deleted";
   expect(`${when}: there is a VM`, vm !== null, !gone);
@@ -115,7 +115,11 @@ function judgeMoment(moment: Moment, seen: Seen, row: ContractRow, expect: Expec
 }
 
 /** An agent of the first design has no message to forget a disk by: its file may still have the one before. */
-function judgedHints({ hints, disk }: Moment, seen: Seen, row: ContractRow): Moment["hints"] {
+function judgedHints(
+  { hints, disk }: MixSnapshot,
+  seen: MixObservations,
+  row: ContractRow,
+): MixSnapshot["hints"] {
   if (row.agent !== "first v2" || hints === null) return hints;
   const detached = seen.calls.flatMap((call) => (call.method === "detach_disk" ? [call.disk] : []));
   return Object.fromEntries(Object.entries(hints).filter(([cid]) => cid === disk || !detached.includes(cid)));

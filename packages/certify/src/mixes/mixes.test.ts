@@ -15,7 +15,7 @@ import { CONTRACT, type ContractRow, type MixPlayed } from "../matrix/contract.t
 import { EIGHT_MIXES } from "../matrix/mixes.ts";
 import { disagreements } from "./judge.ts";
 import { mustBeBuilt, programsIn } from "./programs.ts";
-import type { CallSeen, Moment, Row } from "./row.ts";
+import type { CallSeen, MixRow, MixSnapshot } from "./row.ts";
 import { runMixes } from "./run.ts";
 import { tableText } from "./table.ts";
 import { LIES } from "./testing/lies.ts";
@@ -63,12 +63,12 @@ const play = (signal: AbortSignal, wanted: readonly MixPlayed[]) =>
 describe.runIf(playable && plays("parts", "mixes"))(
   `${mixes.length} of the eight mixes, played with real processes (seed ${seed()})`,
   () => {
-    let rows: readonly Row[] = [];
+    let rows: readonly MixRow[] = [];
     beforeAll(async () => {
       rows = await play(new AbortController().signal, mixes);
     }, LONGEST_MS);
 
-    const row = (name: string): Row => {
+    const row = (name: string): MixRow => {
       const found = rows.find((one) => titleOf(one) === name);
       if (found === undefined) throw new Error(`there is no row ${name}`);
       return found;
@@ -201,6 +201,6 @@ describe.runIf(playable && chosen("mixes stopped", 1 / 6))("a run that is stoppe
   );
 });
 
-const inUse = (moments: readonly Moment[]) => moments.slice(0, 3);
+const inUse = (moments: readonly MixSnapshot[]) => moments.slice(0, 3);
 const ofMethod = (calls: readonly CallSeen[], method: CallSeen["method"]) =>
   calls.filter((call) => call.method === method);

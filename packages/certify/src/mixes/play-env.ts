@@ -1,23 +1,23 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MixPlayed } from "../matrix/contract.ts";
-import { type DiskType, makeStemcell } from "./documents.ts";
-import type { EnvStage } from "./env-stage.ts";
-import type { Moment, Seen, When } from "./row.ts";
+import { type MixDiskType, makeStemcell } from "./documents.ts";
+import type { CreateEnvLab } from "./env-lab.ts";
+import type { MixObservations, MixSnapshot, When } from "./row.ts";
 
 /** The story of one mix as `create-env` tells it: no Director takes part. */
-export async function playEnv(mix: MixPlayed, stage: EnvStage): Promise<Seen> {
+export async function playEnv(mix: MixPlayed, stage: CreateEnvLab): Promise<MixObservations> {
   const { notes, look, dir } = stage;
   const name = `env-${mix.cpi}${mix.stemcell}`;
   const note = `written in ${name}`;
-  const moments: Moment[] = [];
+  const moments: MixSnapshot[] = [];
   notes.turnPage();
   const stemcell = join(dir, `${name}.tgz`);
   await writeFile(stemcell, await makeStemcell(dir, `${name}-stemcell`, mix.stemcell, stage.part.stemcell));
 
-  const deploy = (disk: DiskType, ...flags: readonly string[]) =>
+  const deploy = (disk: MixDiskType, ...flags: readonly string[]) =>
     stage.deploy({ name, stemcell, disk, agent: mix.agent }, ...flags);
-  const lookAround = async (when: When, data: Moment["data"]): Promise<void> =>
+  const lookAround = async (when: When, data: MixSnapshot["data"]): Promise<void> =>
     void moments.push(await look.moment(when, notes, data));
   const still = async () => {
     const agent = await stage.agent();

@@ -1,19 +1,19 @@
 import type { MixPlayed } from "../matrix/contract.ts";
-import { type DiskType, GROUP, makeStemcell, manifest } from "./documents.ts";
-import type { Moment, Seen, When } from "./row.ts";
-import type { Stage } from "./stage.ts";
+import { GROUP, type MixDiskType, makeStemcell, manifest } from "./documents.ts";
+import type { MixLab } from "./mix-lab.ts";
+import type { MixObservations, MixSnapshot, When } from "./row.ts";
 
 /** Plays one mix through the Director's API as an operator would, and returns what was seen. */
-export async function playMix(mix: MixPlayed, stage: Stage): Promise<Seen> {
+export async function playMix(mix: MixPlayed, stage: MixLab): Promise<MixObservations> {
   const { client, notes, look } = stage;
   const name = `mix-${mix.director}${mix.cpi}${mix.stemcell}${mix.agent === "first v2" ? "-first" : ""}`;
   const stemcell = `${name}-stemcell`;
   const path = `/deployments/${name}`;
   const note = `written in ${name}`;
-  const moments: Moment[] = [];
+  const moments: MixSnapshot[] = [];
   notes.turnPage();
 
-  const deploy = (disk: DiskType) =>
+  const deploy = (disk: MixDiskType) =>
     client.task(`deploy ${name}`, {
       method: "POST",
       path: "/deployments",
@@ -36,7 +36,7 @@ export async function playMix(mix: MixPlayed, stage: Stage): Promise<Seen> {
       body: note,
     });
   const read = () => client.ask("read from the disk", { method: "GET", path: store });
-  const lookAround = async (when: When, data: Moment["data"]): Promise<void> =>
+  const lookAround = async (when: When, data: MixSnapshot["data"]): Promise<void> =>
     void moments.push(await look.moment(when, notes, data));
   const still = async () => ((await read()) === note ? "kept" : "lost");
 

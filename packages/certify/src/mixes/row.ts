@@ -8,7 +8,7 @@ export type RegistryUser = (typeof REGISTRY_USERS)[number];
 export type Hints = Readonly<Record<string, DiskHintWire>>;
 
 /** Entry of the registry for a VM. */
-export type Entry = "not started" | "no entry" | { readonly agentId: string; readonly disks: Hints };
+export type RegistryState = "not started" | "no entry" | { readonly agentId: string; readonly disks: Hints };
 
 /** One call to the CPI that concerns a VM, seen from both sides of it while the Director waited. */
 export interface CallSeen {
@@ -22,18 +22,18 @@ export interface CallSeen {
   /** The agent id that create_vm was given. */
   readonly agentId: string | null;
   readonly answer: "cid" | "[cid, networks]" | "other" | DiskHintWire | null;
-  readonly before: Entry;
-  readonly after: Entry;
+  readonly before: RegistryState;
+  readonly after: RegistryState;
 }
 
 export type When = "deployed" | "recreated" | "resized" | "stopped" | "deleted";
 
 /** State of all parts when a part of the story was over. */
-export interface Moment {
+export interface MixSnapshot {
   readonly when: When;
   readonly vm: string | null;
   readonly disk: string | null;
-  readonly registry: Entry;
+  readonly registry: RegistryState;
   readonly userData: "settings" | "registry" | "unusable" | null;
   readonly settingsFrom: "user-data" | "registry" | "unknown" | null;
   /** The agent's own file of hints; null when there is no VM. */
@@ -43,22 +43,22 @@ export interface Moment {
 }
 
 /** Messages about disks that the agent of a VM logged, from the first to the last. */
-export interface Told {
+export interface AgentMessagesOfVm {
   readonly vm: string;
   readonly messages: readonly string[];
 }
 
-export interface Seen extends MixPlayed {
+export interface MixObservations extends MixPlayed {
   /** `info.api_version`; null when the CPI does not say. */
   readonly cpiSaid: number | null;
   readonly calls: readonly CallSeen[];
-  readonly moments: readonly Moment[];
-  readonly told: readonly Told[];
+  readonly moments: readonly MixSnapshot[];
+  readonly told: readonly AgentMessagesOfVm[];
   /** VMs and disks that were still there in the end. */
   readonly left: readonly string[];
 }
 
-export interface Row extends Seen {
+export interface MixRow extends MixObservations {
   readonly agrees: boolean;
   readonly problems: readonly string[];
   readonly seconds: number;

@@ -3,12 +3,12 @@ import { messageTrail } from "@slipway/kernel/errors";
 import { CONTRACT, isRow, type MixPlayed } from "../matrix/contract.ts";
 import type { MixOf8 } from "../matrix/mixes.ts";
 import { inTurns } from "../matrix/run.ts";
-import { EnvStage } from "./env-stage.ts";
+import { CreateEnvLab } from "./env-lab.ts";
 import { disagreements } from "./judge.ts";
+import { MixLab, type MixTools } from "./mix-lab.ts";
 import { playMix } from "./play.ts";
 import { playEnv } from "./play-env.ts";
-import type { Row, Seen } from "./row.ts";
-import { Stage, type Tools } from "./stage.ts";
+import type { MixObservations, MixRow } from "./row.ts";
 
 /** Mostly waiting for processes; more at once only makes each of them slower on a small machine. */
 const AT_ONCE = 2;
@@ -24,12 +24,12 @@ const PAIRS: readonly Pair[] = ([2, 1] as const).flatMap((director) =>
  * registry comes first on its Director: after it, none must have been started. Tests may play some of them only.
  */
 export async function runMixes(
-  tools: Tools,
-  onRow: (row: Row) => void = () => {},
+  tools: MixTools,
+  onRow: (row: MixRow) => void = () => {},
   wanted: readonly MixPlayed[] = CONTRACT,
-): Promise<readonly Row[]> {
+): Promise<readonly MixRow[]> {
   const cloud = await tools.openCloud();
-  const rows: Row[] = [];
+  const rows: MixRow[] = [];
   const turns = (["Director", "create-env"] as const).flatMap((deployer) =>
     PAIRS.flatMap((pair) => {
       const mixes = mixesOf(deployer, pair, wanted);
@@ -63,15 +63,15 @@ async function playEnvs(
   cpi: 1 | 2,
   mixes: readonly MixPlayed[],
   cloud: CertifyCloud,
-  tools: Tools,
-  onRow: (row: Row) => void,
-): Promise<readonly Row[]> {
-  const rows: Row[] = [];
+  tools: MixTools,
+  onRow: (row: MixRow) => void,
+): Promise<readonly MixRow[]> {
+  const rows: MixRow[] = [];
   for (const mix of mixes) {
-    let stage: EnvStage | undefined;
-    let row: Row;
+    let stage: CreateEnvLab | undefined;
+    let row: MixRow;
     try {
-      const opened = await EnvStage.open(cpi, cloud, tools);
+      const opened = await CreateEnvLab.open(cpi, cloud, tools);
       stage = opened;
       row = await playRow(mix, opened, tools, () => playEnv(mix, opened));
     } catch (error) {
@@ -90,17 +90,17 @@ async function playPair(
   pair: Pair,
   mixes: readonly MixPlayed[],
   cloud: CertifyCloud,
-  tools: Tools,
-  onRow: (row: Row) => void,
-): Promise<readonly Row[]> {
-  const rows: Row[] = [];
-  const add = (row: Row) => {
+  tools: MixTools,
+  onRow: (row: MixRow) => void,
+): Promise<readonly MixRow[]> {
+  const rows: MixRow[] = [];
+  const add = (row: MixRow) => {
     rows.push(row);
     if (!tools.signal.aborted) onRow(row);
   };
-  let stage: Stage | undefined;
+  let stage: MixLab | undefined;
   try {
-    const opened = await Stage.open(pair, cloud, tools);
+    const opened = await MixLab.open(pair, cloud, tools);
     stage = opened;
     for (const mix of mixes) add(await playRow(mix, opened, tools, () => playMix(mix, opened)));
   } catch (error) {
@@ -113,10 +113,10 @@ async function playPair(
 
 async function playRow(
   mix: MixPlayed,
-  stage: Pick<Stage, "blind" | "notes">,
-  tools: Tools,
-  play: () => Promise<Seen>,
-): Promise<Row> {
+  stage: Pick<MixLab, "blind" | "notes">,
+  tools: MixTools,
+  play: () => Promise<MixObservations>,
+): Promise<MixRow> {
   const begun = tools.clock.monotonic();
   const seconds = () => Math.round((tools.clock.monotonic() - begun) / 100) / 10;
   const overlooked = stage.blind.length;
@@ -129,7 +129,7 @@ async function playRow(
   }
 }
 
-const nothing = (mix: MixPlayed): Seen => ({
+const nothing = (mix: MixPlayed): MixObservations => ({
   ...mix,
   cpiSaid: null,
   calls: [],
@@ -138,7 +138,7 @@ const nothing = (mix: MixPlayed): Seen => ({
   left: [],
 });
 
-const rowOf = (seen: Seen, problems: readonly string[], seconds: number): Row => ({
+const rowOf = (seen: MixObservations, problems: readonly string[], seconds: number): MixRow => ({
   ...seen,
   agrees: problems.length === 0,
   problems,

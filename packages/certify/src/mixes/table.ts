@@ -1,5 +1,5 @@
 import { columnsText, MIX_HEADER, mixCells } from "../columns.ts";
-import type { CallSeen, Row } from "./row.ts";
+import type { CallSeen, MixRow } from "./row.ts";
 
 const HEADER = [
   ...MIX_HEADER.with(0, "Deployed by"),
@@ -14,7 +14,7 @@ const HEADER = [
 ];
 
 /** The rows as a table for people; fits a terminal of 140 columns. */
-export function tableText(rows: readonly Row[]): string {
+export function tableText(rows: readonly MixRow[]): string {
   const body = rows.map((row) => [
     ...mixCells(row).with(0, `${row.deployer} v${row.director}`).with(2, STEMCELL[row.agent]),
     same(answersOf(row, "create_vm")),
@@ -29,7 +29,7 @@ export function tableText(rows: readonly Row[]): string {
   return columnsText([HEADER, ...body]);
 }
 
-const STEMCELL: Readonly<Record<Row["agent"], string>> = { v1: "v1", "first v2": "v2 of 2018", v2: "v2" };
+const STEMCELL: Readonly<Record<MixRow["agent"], string>> = { v1: "v1", "first v2": "v2 of 2018", v2: "v2" };
 
 const USER_DATA: Readonly<Record<string, string>> = {
   settings: "full settings",
@@ -37,7 +37,7 @@ const USER_DATA: Readonly<Record<string, string>> = {
   unusable: "unusable",
 };
 
-const answersOf = (row: Row, method: CallSeen["method"]) =>
+const answersOf = (row: MixRow, method: CallSeen["method"]) =>
   row.calls.filter((call) => call.method === method).map(({ answer }) => answer);
 
 /** One word when all say the same. */
@@ -46,7 +46,7 @@ function same(words: readonly unknown[]): string {
   return different.length === 0 ? "-" : different.join(" / ");
 }
 
-function registryText({ calls }: Row): string {
+function registryText({ calls }: MixRow): string {
   if (calls.length === 0) return "-";
   if (calls.every(({ after }) => after === "not started")) return "not started";
   const wrote = calls.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after)).length;
@@ -62,7 +62,7 @@ const toldText = (messages: readonly string[]): string =>
         ? "mount"
         : "-";
 
-function dataText({ moments }: Row): string {
+function dataText({ moments }: MixRow): string {
   const read = moments.filter(({ data }) => data === "kept" || data === "lost");
   if (read.length === 0) return "-";
   return read.every(({ data }) => data === "kept") ? `${read.length} times` : "LOST";

@@ -8,7 +8,7 @@ import { type CpiRequest, type CpiResponse, cpiRequest, cpiResponse } from "@sli
 import { type Checked, check } from "@slipway/protocol/schema/check";
 
 /** Called while the Director waits for its CPI. What they return is what the other side gets. */
-export interface Eyes {
+export interface CallObserver {
   before(request: CpiRequest): Promise<CpiRequest>;
   after(request: CpiRequest, reply: CpiResponse): Promise<CpiResponse>;
 }
@@ -40,12 +40,12 @@ export interface WatchOptions {
   /** Directory for the script and its messages; no other user may look into it. */
   readonly dir: string;
   readonly cpi: string;
-  readonly eyes: Eyes;
+  readonly eyes: CallObserver;
   readonly clock: Clock;
 }
 
 /** Watches a CPI executable: every call is looked at from both sides while it waits. */
-export class Watch {
+export class CpiWatch {
   readonly #options: WatchOptions;
   readonly #open = new AbortController();
   readonly #asked = new Map<string, CpiRequest | undefined>();
@@ -58,8 +58,8 @@ export class Watch {
     this.#options = options;
   }
 
-  static async begin(options: WatchOptions): Promise<Watch> {
-    const watch = new Watch(options);
+  static async begin(options: WatchOptions): Promise<CpiWatch> {
+    const watch = new CpiWatch(options);
     await mkdir(options.dir, { mode: 0o700 });
     const script = SCRIPT.replace("DIR", shellQuoted(options.dir))
       .replace("WATCHER", String(process.pid))

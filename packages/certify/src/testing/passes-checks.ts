@@ -1,13 +1,17 @@
 import { sampleOf } from "@slipway/testkit/sample";
 import { expect, it } from "vitest";
-import type { Cloud } from "../cpi/cloud.ts";
+import type { ResourceTracker } from "../cpi/resource-tracker.ts";
 import { CPI_CHECKS, runCpiCheck } from "../cpi/run.ts";
 
 /** Number of checks to run for each CPI, of 66. */
 const SAMPLE = 2;
 
 /** The same checks for every CPI, each a test. Those of `without` need methods that this CPI does not have. */
-export function passesChecks(name: string, cloud: () => Cloud, without: readonly number[] = []): void {
+export function passesChecks(
+  name: string,
+  cloud: () => ResourceTracker,
+  without: readonly number[] = [],
+): void {
   it.each(
     sampleOf(`contract of ${name}`, CPI_CHECKS, SAMPLE).map((check) => ({
       label: `${check.number} ${check.name}`,

@@ -1,6 +1,6 @@
-import type { CallSeen, Entry, Moment, Seen } from "../row.ts";
+import type { CallSeen, MixObservations, MixSnapshot, RegistryState } from "../row.ts";
 
-type Lie = (seen: Seen) => Seen;
+type Lie = (seen: MixObservations) => MixObservations;
 
 const HINT = { path: "/elsewhere" };
 
@@ -14,13 +14,13 @@ const inCall =
   };
 
 const inMoment =
-  (when: Moment["when"], change: (moment: Moment) => Partial<Moment>): Lie =>
+  (when: MixSnapshot["when"], change: (moment: MixSnapshot) => Partial<MixSnapshot>): Lie =>
   (seen) => ({
     ...seen,
     moments: seen.moments.map((moment) => (moment.when === when ? { ...moment, ...change(moment) } : moment)),
   });
 
-const elsewhere = (entry: Entry): Entry =>
+const elsewhere = (entry: RegistryState): RegistryState =>
   typeof entry === "string" ? { agentId: "somebody", disks: {} } : { ...entry, agentId: "somebody" };
 
 const untold =

@@ -6,16 +6,16 @@ import type { Random } from "@slipway/kernel/random";
 import { info } from "@slipway/protocol/director/info";
 import { callCpi } from "../exec-cpi.ts";
 import type { MixOf8 } from "../matrix/mixes.ts";
+import { CallRecorder } from "./call-recorder.ts";
 import { DirectorClient } from "./director-client.ts";
 import { DirectorProcess } from "./director-process.ts";
 import { cloudConfig } from "./documents.ts";
-import { Look } from "./look.ts";
-import { Notes } from "./notes.ts";
-import type { Programs } from "./programs.ts";
-import { Watch } from "./watch.ts";
+import type { MixPrograms } from "./programs.ts";
+import { StateReader } from "./state-reader.ts";
+import { CpiWatch } from "./watch.ts";
 
-export interface Tools {
-  readonly programs: Programs;
+export interface MixTools {
+  readonly programs: MixPrograms;
   readonly openCloud: () => Promise<CertifyCloud>;
   readonly clock: Clock;
   readonly random: Random;
@@ -36,24 +36,24 @@ const USER = "mixes";
 const CALL_DEADLINE_MS = 60_000;
 
 /** A Director of one age with a CPI of one age, in a directory of their own. */
-export class Stage {
-  readonly #tools: Tools;
+export class MixLab {
+  readonly #tools: MixTools;
   readonly #ages: Ages;
   readonly dir: string;
   readonly part: CloudPart;
-  #watch: Watch | undefined;
+  #watch: CpiWatch | undefined;
   #director: DirectorProcess | undefined;
   #client: DirectorClient | undefined;
-  readonly look: Look;
-  readonly notes: Notes;
+  readonly look: StateReader;
+  readonly notes: CallRecorder;
 
-  private constructor(dir: string, part: CloudPart, ages: Ages, tools: Tools) {
+  private constructor(dir: string, part: CloudPart, ages: Ages, tools: MixTools) {
     this.#tools = tools;
     this.dir = dir;
     this.part = part;
-    this.look = new Look({ part, state: this.#state });
+    this.look = new StateReader({ part, state: this.#state });
     this.#ages = ages;
-    this.notes = new Notes({
+    this.notes = new CallRecorder({
       look: this.look,
       ages,
       configure: async (access) => {
@@ -62,13 +62,13 @@ export class Stage {
     });
   }
 
-  static async open(ages: Ages, cloud: CertifyCloud, tools: Tools): Promise<Stage> {
+  static async open(ages: Ages, cloud: CertifyCloud, tools: MixTools): Promise<MixLab> {
     tools.signal.throwIfAborted();
     const dir = await mkdtemp(join(tools.parent, "slipway-mixes-"));
-    let stage: Stage | undefined;
+    let stage: MixLab | undefined;
     try {
       await chmod(dir, 0o711);
-      stage = new Stage(dir, await cloud.part(dir), ages, tools);
+      stage = new MixLab(dir, await cloud.part(dir), ages, tools);
       await stage.#start(ages);
       return stage;
     } catch (error) {
@@ -98,7 +98,7 @@ export class Stage {
 
   async #start({ director }: Ages): Promise<void> {
     const { programs, clock, random, signal } = this.#tools;
-    this.#watch = await Watch.begin({
+    this.#watch = await CpiWatch.begin({
       dir: join(this.dir, "watch"),
       cpi: programs.cpi,
       eyes: this.notes,

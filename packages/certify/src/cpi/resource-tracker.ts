@@ -3,7 +3,7 @@ import { callCpi, executeCpi, type Spoken } from "../exec-cpi.ts";
 import { CannotTell } from "../expect.ts";
 import type { CpiGiven } from "./check.ts";
 
-export interface Asking {
+export interface CallVariation {
   readonly apiVersion?: number | undefined;
   readonly context?: object;
   readonly requestId?: string;
@@ -14,7 +14,7 @@ const API_VERSION = 2;
 export const NOT_IMPLEMENTED = "Bosh::Clouds::NotImplemented";
 
 /** Remembers what a CPI has made, so that nothing is left of it. */
-export class Cloud {
+export class ResourceTracker {
   readonly given: CpiGiven;
   readonly #director: string;
   readonly #made: { readonly method: string; readonly cid: string }[] = [];
@@ -28,7 +28,7 @@ export class Cloud {
     this.#director = given.uuid();
   }
 
-  request(method: string, args: readonly unknown[], { context, requestId, ...more }: Asking = {}) {
+  request(method: string, args: readonly unknown[], { context, requestId, ...more }: CallVariation = {}) {
     const apiVersion = "apiVersion" in more ? more.apiVersion : API_VERSION;
     return {
       method,
@@ -43,7 +43,7 @@ export class Cloud {
     };
   }
 
-  async ask(method: string, args: readonly unknown[], asking?: Asking): Promise<CpiResponse> {
+  async ask(method: string, args: readonly unknown[], asking?: CallVariation): Promise<CpiResponse> {
     const reply = await this.call(method, args, asking);
     if (reply.error !== null) this.errors.push({ method, error: reply.error });
     return reply;
@@ -56,7 +56,7 @@ export class Cloud {
   async call(
     method: string,
     args: readonly unknown[],
-    asking?: Asking,
+    asking?: CallVariation,
     deadlineMs = this.given.cpi.deadlineMs,
   ): Promise<CpiResponse> {
     const { cpi, around = (_, call) => call() } = this.given;
@@ -69,7 +69,7 @@ export class Cloud {
     return await executeCpi(this.given.cpi, input);
   }
 
-  async result<T = unknown>(method: string, args: readonly unknown[], asking?: Asking): Promise<T> {
+  async result<T = unknown>(method: string, args: readonly unknown[], asking?: CallVariation): Promise<T> {
     const { error, result } = await this.ask(method, args, asking);
     if (error?.type === NOT_IMPLEMENTED) throw new CannotTell(`the CPI does not implement ${method}`);
     if (error !== null) throw new Error(`${method} is refused: ${error.type} ${error.message}`);
@@ -124,15 +124,15 @@ export class Cloud {
     return await this.#vm;
   }
 
-  async newVm(asking?: Asking): Promise<string> {
+  async newVm(asking?: CallVariation): Promise<string> {
     return await this.vmOf(await this.vmArguments(), asking);
   }
 
-  async vmOf(args: readonly unknown[], asking?: Asking): Promise<string> {
+  async vmOf(args: readonly unknown[], asking?: CallVariation): Promise<string> {
     return this.remember("delete_vm", await this.#makeVm(args, asking));
   }
 
-  async #makeVm(args: readonly unknown[], asking?: Asking): Promise<string> {
+  async #makeVm(args: readonly unknown[], asking?: CallVariation): Promise<string> {
     const [cid] = await this.result<[string]>("create_vm", args, asking);
     return cid;
   }

@@ -11,11 +11,11 @@ import {
 } from "@slipway/protocol/settings/persistent-disk-hints";
 import { parseUserData } from "@slipway/protocol/settings/user-data";
 import { registryClient } from "@slipway/registry/client";
-import type { Notes } from "./notes.ts";
-import type { Entry, Hints, Moment, When } from "./row.ts";
+import type { CallRecorder } from "./call-recorder.ts";
+import type { Hints, MixSnapshot, RegistryState, When } from "./row.ts";
 
 /** Access to the registry, as the Director passed it to the CPI. */
-export interface RegistryAccess {
+export interface RegistryCredentials {
   readonly endpoint: string;
   readonly user: string;
   readonly password: string;
@@ -30,7 +30,7 @@ const DISK_MESSAGES =
   / (add_persistent_disk|update_persistent_disk|mount_disk|migrate_disk|unmount_disk|remove_persistent_disk) from /gm;
 
 /** Looks at what all parts leave behind: files of the VMs, entries of the registry. Nothing is changed. */
-export class Look {
+export class StateReader {
   readonly #part: CloudPart;
   readonly #state: string;
 
@@ -41,7 +41,11 @@ export class Look {
   }
 
   /** All of it at one moment of the story. */
-  async moment(when: When, { vm, disk, access, calls }: Notes, data: Moment["data"]): Promise<Moment> {
+  async moment(
+    when: When,
+    { vm, disk, access, calls }: CallRecorder,
+    data: MixSnapshot["data"],
+  ): Promise<MixSnapshot> {
     const last = calls.at(-1)?.vm ?? "";
     return {
       when,
@@ -55,7 +59,7 @@ export class Look {
     };
   }
 
-  async registry(vm: string, access: RegistryAccess | undefined): Promise<Entry> {
+  async registry(vm: string, access: RegistryCredentials | undefined): Promise<RegistryState> {
     const settings = await this.#entry(vm, access);
     if (typeof settings === "string") return settings;
     return { agentId: String(settings.agent_id), disks: settings.disks?.persistent ?? {} };
@@ -63,7 +67,7 @@ export class Look {
 
   async #entry(
     vm: string,
-    access: RegistryAccess | undefined,
+    access: RegistryCredentials | undefined,
   ): Promise<Settings | "not started" | "no entry"> {
     if (!existsSync(join(this.#state, "registry"))) return "not started";
     if (access === undefined) throw new Error("there is a registry, and the Director never said where");
@@ -86,7 +90,7 @@ export class Look {
     );
   }
 
-  async userData(vm: string): Promise<NonNullable<Moment["userData"]>> {
+  async userData(vm: string): Promise<NonNullable<MixSnapshot["userData"]>> {
     const parsed = parseUserData(await this.#part.userData(vm));
     return parsed.ok ? parsed.userData.form : "unusable";
   }
@@ -97,8 +101,8 @@ export class Look {
    */
   async settingsFrom(
     vm: string,
-    access: RegistryAccess | undefined,
-  ): Promise<NonNullable<Moment["settingsFrom"]>> {
+    access: RegistryCredentials | undefined,
+  ): Promise<NonNullable<MixSnapshot["settingsFrom"]>> {
     const used = parseStrictJson(await this.#part.settings(vm), "the settings of the agent") as Settings;
     const said = /ready: settings from the registry /.test(await this.#part.agentLog(vm));
     const entry = await this.#entry(vm, access);

@@ -1,34 +1,40 @@
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { MixOf8 } from "../matrix/mixes.ts";
-import type { Look, RegistryAccess } from "./look.ts";
 import { readBy, saidBy, sentBy } from "./old-parts.ts";
-import { type CallSeen, type Entry, REGISTRY_USERS, type RegistryUser, type Told } from "./row.ts";
-import type { Eyes } from "./watch.ts";
+import {
+  type AgentMessagesOfVm,
+  type CallSeen,
+  REGISTRY_USERS,
+  type RegistryState,
+  type RegistryUser,
+} from "./row.ts";
+import type { RegistryCredentials, StateReader } from "./state-reader.ts";
+import type { CallObserver } from "./watch.ts";
 
 const USERS: readonly string[] = REGISTRY_USERS;
 
-export interface NotesOptions {
-  readonly look: Look;
+export interface CallRecorderOptions {
+  readonly look: StateReader;
   readonly ages: Pick<MixOf8, "director" | "cpi">;
   /** Puts the registry into the CPI's own configuration: old parts know no other way. */
-  readonly configure: (access: RegistryAccess) => Promise<void>;
+  readonly configure: (access: RegistryCredentials) => Promise<void>;
 }
 
 /** Notes, call by call, what passes between one Director and its CPI, and how the registry looks around it. */
-export class Notes implements Eyes {
-  readonly #look: Look;
-  readonly #ages: NotesOptions["ages"];
-  readonly #configure: NotesOptions["configure"];
+export class CallRecorder implements CallObserver {
+  readonly #look: StateReader;
+  readonly #ages: CallRecorderOptions["ages"];
+  readonly #configure: CallRecorderOptions["configure"];
   readonly #sent = new Map<CpiRequest, CpiRequest>();
-  readonly #before = new Map<CpiRequest, Entry>();
+  readonly #before = new Map<CpiRequest, RegistryState>();
   #calls: CallSeen[] = [];
-  #told: Told[] = [];
+  #told: AgentMessagesOfVm[] = [];
   /** Outlive a row: a Director asks its CPI for `info` once, and has one registry. */
   cpiSaid: number | null = null;
-  access: RegistryAccess | undefined;
+  access: RegistryCredentials | undefined;
 
-  constructor({ look, ages, configure }: NotesOptions) {
+  constructor({ look, ages, configure }: CallRecorderOptions) {
     this.#look = look;
     this.#ages = ages;
     this.#configure = configure;
@@ -44,7 +50,7 @@ export class Notes implements Eyes {
     return this.#calls;
   }
 
-  get told(): readonly Told[] {
+  get told(): readonly AgentMessagesOfVm[] {
     return this.#told;
   }
 
@@ -61,7 +67,7 @@ export class Notes implements Eyes {
 
   async before(given: CpiRequest): Promise<CpiRequest> {
     const { director, cpi } = this.#ages;
-    const access = given.context.registry as RegistryAccess | undefined;
+    const access = given.context.registry as RegistryCredentials | undefined;
     if (access !== undefined && this.access === undefined && (director === 1 || cpi === 1))
       await this.#configure(access);
     this.access = access ?? this.access;

@@ -1,13 +1,13 @@
 import { expectEqual, expectTrue } from "../expect.ts";
 import type { CpiCheck } from "./check.ts";
-import type { Cloud } from "./cloud.ts";
+import type { ResourceTracker } from "./resource-tracker.ts";
 
 const AT_ONCE = 10;
 /** From before it has read its input to about when it is done. */
 const KILLED_AFTER_MS = [60, 150, 300, 600];
 
 /** Checks that do not just make one call after the other. */
-export const ROUGH_CHECKS: readonly CpiCheck[] = [
+export const INTERRUPTION_CHECKS: readonly CpiCheck[] = [
   {
     number: 65,
     name: "disks and VMs that are made at once are all there, and all different",
@@ -42,6 +42,8 @@ export const ROUGH_CHECKS: readonly CpiCheck[] = [
     number: 67,
     name: "every refusal so far has a type of the contract and words",
     run: async (cloud) => {
+      // At least one, also where this check is run alone.
+      await cloud.ask("no_such_method", []);
       expectTrue(cloud.errors.length > 0, "nothing was refused");
       for (const { method, error } of cloud.errors) {
         expectTrue(error.message.trim() !== "", `${method} is refused without a word`);
@@ -54,7 +56,7 @@ export const ROUGH_CHECKS: readonly CpiCheck[] = [
 
 /** Kills the call by SIGKILL, unless it is done before. */
 async function killed(
-  cloud: Cloud,
+  cloud: ResourceTracker,
   method: string,
   args: readonly unknown[],
   asking: { readonly requestId: string },

@@ -5,48 +5,48 @@ import { mustRun, systemExec } from "@slipway/kernel/exec";
 import { freePort } from "@slipway/kernel/ports";
 import { AgentClient } from "../agent/client.ts";
 import { callCpi } from "../exec-cpi.ts";
+import { CallRecorder } from "./call-recorder.ts";
 import { type EnvOrder, envManifest } from "./documents.ts";
-import { Look } from "./look.ts";
-import { Notes } from "./notes.ts";
-import type { Tools } from "./stage.ts";
-import { Watch } from "./watch.ts";
+import type { MixTools } from "./mix-lab.ts";
+import { StateReader } from "./state-reader.ts";
+import { CpiWatch } from "./watch.ts";
 
 const PORT = 6868;
 const CALL_DEADLINE_MS = 60_000;
 
 /** `slipway create-env` with a CPI of one age, in a directory of its own. */
-export class EnvStage {
-  readonly #tools: Tools;
+export class CreateEnvLab {
+  readonly #tools: MixTools;
   readonly #cpi: 1 | 2;
   readonly #password: string;
-  #watch: Watch | undefined;
+  #watch: CpiWatch | undefined;
   #ip = "";
   #range = "";
   #deployed = false;
   readonly dir: string;
   readonly part: CloudPart;
-  readonly look: Look;
-  readonly notes: Notes;
+  readonly look: StateReader;
+  readonly notes: CallRecorder;
 
-  private constructor(dir: string, part: CloudPart, cpi: 1 | 2, tools: Tools) {
+  private constructor(dir: string, part: CloudPart, cpi: 1 | 2, tools: MixTools) {
     this.#tools = tools;
     this.#cpi = cpi;
     this.#password = tools.random.hex(16);
     this.dir = dir;
     this.part = part;
-    this.look = new Look({ part, state: join(dir, "state.slipway") });
-    this.notes = new Notes({
+    this.look = new StateReader({ part, state: join(dir, "state.slipway") });
+    this.notes = new CallRecorder({
       look: this.look,
       ages: { director: 2, cpi },
       configure: (access) => this.#configureCpi({ registry: access }),
     });
   }
 
-  static async open(cpi: 1 | 2, cloud: CertifyCloud, tools: Tools): Promise<EnvStage> {
+  static async open(cpi: 1 | 2, cloud: CertifyCloud, tools: MixTools): Promise<CreateEnvLab> {
     tools.signal.throwIfAborted();
     const dir = await mkdtemp(join(tools.parent, "slipway-mixes-"));
     await chmod(dir, 0o711);
-    const stage = new EnvStage(dir, await cloud.part(dir), cpi, tools);
+    const stage = new CreateEnvLab(dir, await cloud.part(dir), cpi, tools);
     try {
       await stage.#begin();
       return stage;
@@ -63,7 +63,7 @@ export class EnvStage {
   async #begin(): Promise<void> {
     const { programs, clock, random } = this.#tools;
     const dir = join(this.dir, "watch");
-    this.#watch = await Watch.begin({ dir, cpi: programs.cpi, eyes: this.notes, clock });
+    this.#watch = await CpiWatch.begin({ dir, cpi: programs.cpi, eyes: this.notes, clock });
     await this.#configureCpi({});
     const uuid = random.uuid();
     this.#range = this.part.belongsTo({ uuid, port: await freePort(random) });
