@@ -3,21 +3,29 @@ import { inTransaction } from "./open.ts";
 import { releasesLock } from "./save-release.ts";
 import type { Db } from "./schema.ts";
 
+interface NameAndVersion {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Everything that was deleted, in the order in which it was uploaded. */
+export interface DeletedRelease {
+  readonly packages: readonly NameAndVersion[];
+  readonly jobs: readonly NameAndVersion[];
+  readonly versions: readonly NameAndVersion[];
+}
+
 /**
- * Deletes these versions of a release, with the jobs and packages that no other version has; without versions the whole release.
- * Refused while a deployment uses one of them. Their blobs are left to the sweep.
+ * Deletes one version of a release, with the jobs and packages that no other version has; without a version the whole release.
+ * Refused while a deployment uses it. Its blobs are left to the sweep.
  */
-export function deleteReleaseVersions(
-  db: Db,
-  name: string,
-  version?: string,
-): Promise<{ readonly jobs: number; readonly packages: number }> {
+export function deleteReleaseVersions(db: Db, name: string, version?: string): Promise<DeletedRelease> {
   return inTransaction(db, async (tx) => {
     await releasesLock(tx);
     const versions = await tx
       .selectFrom("release_versions as v")
       .innerJoin("releases as r", "r.id", "v.release_id")
-      .select("v.id")
+      .select(["v.id", "r.name", "v.version"])
       .where("r.name", "=", name)
       .$if(version !== undefined, (query) => query.where("v.version", "=", version ?? ""))
       .orderBy("v.id")
@@ -35,18 +43,22 @@ export function deleteReleaseVersions(
       .deleteFrom("jobs")
       .where("release_id", "=", release)
       .where("id", "not in", (query) => query.selectFrom("release_version_jobs").select("job_id"))
-      .executeTakeFirst();
+      .returning(["id", "name", "version"])
+      .execute();
     const packages = await tx
       .deleteFrom("packages")
       .where("release_id", "=", release)
       .where("id", "not in", (query) => query.selectFrom("release_version_packages").select("package_id"))
-      .executeTakeFirst();
+      .returning(["id", "name", "version"])
+      .execute();
     await tx
       .deleteFrom("releases")
       .where("id", "=", release)
       .where("id", "not in", (query) => query.selectFrom("release_versions").select("release_id"))
       .execute();
-    return { jobs: Number(jobs.numDeletedRows), packages: Number(packages.numDeletedRows) };
+    const byId = <T extends { readonly id: number }>(rows: readonly T[]) =>
+      rows.toSorted((a, b) => a.id - b.id);
+    return { packages: byId(packages), jobs: byId(jobs), versions };
   });
 }
 

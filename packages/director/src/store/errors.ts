@@ -93,7 +93,7 @@ export const AccessFailed = defineError<{ dir: string; said: string }>({
   code: "DIS-015",
   kind: "outside",
   message: (p) => `the Director's role of the database in ${p.dir} could not be set up: ${p.said}`,
-  next: "Put right what PostgreSQL says, and start again. No data was changed.",
+  next: "Fix what PostgreSQL says, and start again. No data was changed.",
 });
 
 export const StateUnusable = defineError<{ dir: string; why: string }>({

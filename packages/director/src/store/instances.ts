@@ -1,6 +1,7 @@
 import { BadWrite } from "@slipway/engine/journal/errors";
 import type { DesiredInstance } from "@slipway/engine/model/goal";
-import type { InstanceRecord, InstanceState } from "@slipway/engine/model/records";
+import type { InstanceUuid } from "@slipway/engine/model/names";
+import type { InstanceJobs, InstanceRecord, InstanceState } from "@slipway/engine/model/records";
 import { sql } from "kysely";
 import { refusal, UNIQUE_VIOLATION } from "./failures.ts";
 import { reserveIps } from "./ips.ts";
@@ -146,4 +147,27 @@ export async function setIgnore(db: Db, uuid: string, ignore: boolean): Promise<
 export async function setState(db: Db, uuid: string, state: InstanceState): Promise<boolean> {
   const result = await db.updateTable("instances").set({ state }).where("uuid", "=", uuid).executeTakeFirst();
   return result.numUpdatedRows > 0n;
+}
+
+/**
+ * Records what templates have seen that were rendered to the files that are recorded already: the next deploy finds nothing
+ * changed without rendering them.
+ */
+export async function recordInputs(
+  db: Db,
+  recorded: readonly Pick<InstanceRecord, "uuid" | "spec">[],
+  jobs: ReadonlyMap<InstanceUuid, InstanceJobs>,
+): Promise<void> {
+  const rows = recorded.flatMap(({ uuid, spec }) => {
+    const { inputs, configurationHash: hash } = jobs.get(uuid) ?? {};
+    const before = spec?.jobs;
+    return inputs === undefined || before?.configurationHash !== hash || before?.inputs === inputs
+      ? []
+      : [{ uuid, inputs, hash }];
+  });
+  if (rows.length === 0) return;
+  await sql`
+    update instances i set spec = jsonb_set(i.spec, '{jobs,inputs}', to_jsonb(x.inputs))
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x(uuid text, inputs text, hash text)
+    where i.uuid = x.uuid and i.spec #>> '{jobs,configurationHash}' = x.hash`.execute(db);
 }

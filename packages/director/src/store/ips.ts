@@ -16,12 +16,19 @@ const holders = sql`ip_addresses p
   left join orphaned_vms o on o.id = p.orphaned_vm_id
   left join strays s on s.id = p.stray_id`;
 
-/** Returns every address that other deployments and orphaned VMs hold, with its holder. */
-export async function takenIps(db: Db, deployment: string): Promise<Map<string, string>> {
+/** Returns every address that other deployments, orphaned VMs and the Director itself hold, with its holder. */
+export async function takenIps(
+  db: Db,
+  deployment: string,
+  ownIps: readonly string[] = [],
+): Promise<ReadonlyMap<string, string>> {
   const { rows } = await sql<{ address: string; holder: string }>`
     select p.address, ${holderText} as holder from ${holders}
     where d.name is distinct from ${deployment}`.execute(db);
-  return new Map(rows.map((row) => [row.address, row.holder]));
+  return new Map([
+    ...rows.map((row) => [row.address, row.holder] as const),
+    ...ownIps.map((ip) => [ip, "the Director"] as const),
+  ]);
 }
 
 export interface Reservation {

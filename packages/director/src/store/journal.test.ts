@@ -1,5 +1,4 @@
-import { Ledger } from "@slipway/engine/flows/ledger";
-import { changeInstance } from "@slipway/engine/flows/run-steps";
+import { changeInstance, Ledger } from "@slipway/engine/flows/run-steps";
 import { BadWrite, InstanceHolds } from "@slipway/engine/journal/errors";
 import type { IntentRecord, Journal } from "@slipway/engine/journal/journal";
 import { NO_EFFECTS, type Writes } from "@slipway/engine/journal/writes";

@@ -4,11 +4,11 @@ import type { InstanceUuid } from "@slipway/engine/model/names";
 import { type RawBuilder, sql } from "kysely";
 import { payloadOf } from "./entry.ts";
 import { refusal } from "./failures.ts";
+import { GroupCommit } from "./group-commit.ts";
 import type { Lease } from "./lease.ts";
 import { leaseLostAs } from "./lease.ts";
 import { readInstances } from "./records.ts";
 import type { Db } from "./schema.ts";
-import { Together } from "./together.ts";
 
 /** Raised by the functions of migration 4. */
 const BAD_WRITE = "SW001";
@@ -20,7 +20,7 @@ const NUMBERS_OF_A_RUN = 2 ** 32;
 export function openJournal(db: Db, lease: Lease): Journal {
   const { taskId, owner, attempt } = lease;
   let last = attempt * NUMBERS_OF_A_RUN;
-  const commits = new Together(async (entries: readonly Entry[]) => {
+  const commits = new GroupCommit(async (entries: readonly Entry[]) => {
     const { documents, intents, envs } = payloadOf(entries);
     try {
       await sql`select write_journal(${taskId}, ${owner}, ${attempt}, ${JSON.stringify(documents)}::jsonb,

@@ -1,5 +1,6 @@
 import { errorText } from "@slipway/kernel/errors";
 import { freshDatabase, testSealer } from "@slipway/testkit/database";
+import { sampleOf } from "@slipway/testkit/sample";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { latestConfig } from "./configs.ts";
@@ -15,6 +16,22 @@ beforeEach(async () => {
   base = await freshDatabase();
 });
 afterEach(() => base.close());
+
+/** Definition of each function by its name. */
+async function functionsOf(client: pg.ClientBase): Promise<Record<string, string>> {
+  const { rows } = await client.query<{ name: string; text: string }>(
+    "select proname as name, pg_get_functiondef(oid) as text from pg_proc where pronamespace = 'public'::regnamespace",
+  );
+  return Object.fromEntries(rows.map(({ name, text }) => [name, text]));
+}
+
+/** Gives the database the functions of a Director that had other bodies for them. Migrations create those of triggers. */
+async function replaceByOlderText(client: pg.ClientBase, functions: Record<string, string>): Promise<void> {
+  const there = await functionsOf(client);
+  for (const [name, text] of Object.entries(functions))
+    if (name in there || !text.includes("RETURNS trigger"))
+      await client.query(text.replace("AS $function$", "AS $function$\n -- an older text"));
+}
 
 const emptied = () =>
   withClient(base.connection, (client) => client.query("drop schema public cascade; create schema public"));
@@ -37,6 +54,40 @@ describe("migrations", () => {
       client.query("select id, name from migrations order by id"),
     );
     expect(rows.rows).toEqual(MIGRATIONS.map(({ id, name }) => ({ id, name })));
+  });
+
+  it.each(sampleOf("migrations", MIGRATIONS.slice(0, -1), 4))(
+    "upgrade from version $id ends with the current functions",
+    async ({ id }) => {
+      const current = await withClient(base.connection, functionsOf);
+      await emptied();
+      const upgraded = await withClient(base.connection, async (client) => {
+        await migrate(
+          client,
+          MIGRATIONS.filter((migration) => migration.id <= id),
+        );
+        await replaceByOlderText(client, current);
+        await migrate(client);
+        return await functionsOf(client);
+      });
+      expect(upgraded).toEqual(current);
+      expect(Object.keys(current)).toContain("write_entry");
+    },
+  );
+
+  it("applies functions whose text has changed without a migration, and only then", async () => {
+    await withClient(base.connection, async (client) => {
+      const current = await functionsOf(client);
+      const versions = "select array_agg(xmin::text order by oid) as rows from pg_proc";
+      const before = (await client.query(versions)).rows;
+      await migrate(client);
+      expect((await client.query(versions)).rows).toEqual(before);
+      await client.query("update migrations set functions = 'another' where functions is not null");
+      await replaceByOlderText(client, current);
+      expect(await functionsOf(client)).not.toEqual(current);
+      expect(await migrate(client)).toBe(0);
+      expect(await functionsOf(client)).toEqual(current);
+    });
   });
 
   it("a database of a newer Director is refused and left alone", async () => {

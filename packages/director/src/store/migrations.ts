@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { DatabaseNewer, MigrationFailed } from "./errors.ts";
+import { FUNCTIONS, FUNCTIONS_DIGEST } from "./functions.ts";
 import { core } from "./migrations/0001-core.ts";
-import { refuse } from "./migrations/0002-refuse.ts";
 import { problems } from "./migrations/0003-problems.ts";
 import { spine } from "./migrations/0004-spine.ts";
 import { configs } from "./migrations/0005-configs.ts";
@@ -16,7 +16,6 @@ import { health } from "./migrations/0013-health.ts";
 import { agentEnv } from "./migrations/0014-agent-env.ts";
 import { natsTrust } from "./migrations/0015-nats-trust.ts";
 import { teams } from "./migrations/0016-teams.ts";
-import { cpiNames } from "./migrations/0017-cpi-names.ts";
 import { eventParents } from "./migrations/0018-event-parents.ts";
 import { networks } from "./migrations/0019-networks.ts";
 import { keeping } from "./migrations/0020-keeping.ts";
@@ -36,10 +35,13 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** Migrations. The list is only ever appended to: what has run somewhere is not changed. */
+/**
+ * Migrations. The list is only ever appended to: what has run somewhere is not changed. Functions are in `functions.ts`; a
+ * migration without SQL has once changed nothing else.
+ */
 export const MIGRATIONS: readonly Migration[] = [
   { id: 1, name: "core", sql: core },
-  { id: 2, name: "refuse", sql: refuse },
+  { id: 2, name: "refuse", sql: "" },
   { id: 3, name: "problems", sql: problems },
   { id: 4, name: "spine", sql: spine },
   { id: 5, name: "configs", sql: configs },
@@ -54,7 +56,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 14, name: "agent-env", sql: agentEnv },
   { id: 15, name: "nats-trust", sql: natsTrust },
   { id: 16, name: "teams", sql: teams },
-  { id: 17, name: "cpi-names", sql: cpiNames },
+  { id: 17, name: "cpi-names", sql: "" },
   { id: 18, name: "event-parents", sql: eventParents },
   { id: 19, name: "networks", sql: networks },
   { id: 20, name: "keeping", sql: keeping },
@@ -72,9 +74,13 @@ export const MIGRATIONS: readonly Migration[] = [
 /** Key of the lock: any number, the same for all Directors. */
 const LOCK = 732_045_001;
 
-/** Brings the database to the newest version, one transaction for all of it. Directors that start together queue. */
+/**
+ * Brings the database to the newest version, one transaction for all of it. Directors that start together queue. Returns how
+ * many migrations have run.
+ */
 export async function migrate(client: pg.ClientBase, migrations = MIGRATIONS): Promise<number> {
-  if ((await versionOf(client)) === newestOf(migrations)) return 0;
+  const { version, functions } = await stateOf(client);
+  if (version === newestOf(migrations) && functions === FUNCTIONS_DIGEST) return 0;
   try {
     await client.query("begin");
     const done = await migrateWithin(client, migrations);
@@ -95,11 +101,12 @@ export async function migrateWithin(
 ): Promise<number> {
   await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
   await client.query(
-    "create table if not exists migrations (id integer primary key, name text not null, applied_at timestamptz not null default now())",
+    `create table if not exists migrations (id integer primary key, name text not null, applied_at timestamptz not null default now());
+     alter table migrations add column if not exists functions text`,
   );
-  const [has, knows] = [await versionOf(client), newestOf(migrations)];
-  if (has > knows) throw DatabaseNewer({ has, knows });
-  const missing = migrations.filter((migration) => migration.id > has);
+  const [state, knows] = [await stateOf(client), newestOf(migrations)];
+  if (state.version > knows) throw DatabaseNewer({ has: state.version, knows });
+  const missing = migrations.filter((migration) => migration.id > state.version);
   for (const { id, name, sql } of missing)
     try {
       await client.query(sql);
@@ -107,14 +114,25 @@ export async function migrateWithin(
     } catch (cause) {
       throw MigrationFailed({ id, name }, { cause });
     }
+  // The functions are written for the newest tables.
+  if (knows >= newestOf(MIGRATIONS) && (missing.length > 0 || state.functions !== FUNCTIONS_DIGEST)) {
+    await client.query(FUNCTIONS);
+    await client.query("update migrations set functions = $2 where id = $1", [knows, FUNCTIONS_DIGEST]);
+  }
   return missing.length;
 }
 
-export async function versionOf(client: pg.ClientBase): Promise<number> {
+/** Newest migration that has run, and digest of the functions that were applied with it. */
+async function stateOf(
+  client: pg.ClientBase,
+): Promise<{ readonly version: number; readonly functions: string | null }> {
   const { rows } = await client.query<{ there: boolean }>(
     "select to_regclass('migrations') is not null as there",
   );
-  if (rows[0]?.there !== true) return 0;
-  const found = await client.query<{ id: number | null }>("select max(id) as id from migrations");
-  return found.rows[0]?.id ?? 0;
+  if (rows[0]?.there !== true) return { version: 0, functions: null };
+  // By way of JSON, since Directors before the column `functions` have made the table without it.
+  const found = await client.query<{ version: number; functions: string | null }>(
+    "select id as version, to_jsonb(m) ->> 'functions' as functions from migrations m order by id desc limit 1",
+  );
+  return found.rows[0] ?? { version: 0, functions: null };
 }

@@ -1,4 +1,4 @@
-import { Ledger } from "@slipway/engine/flows/ledger";
+import { Ledger } from "@slipway/engine/flows/run-steps";
 import { BadWrite } from "@slipway/engine/journal/errors";
 import type { Writes } from "@slipway/engine/journal/writes";
 import type { GroupName } from "@slipway/engine/model/names";

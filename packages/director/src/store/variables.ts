@@ -37,6 +37,19 @@ export async function newestVariable(db: Db, name: string): Promise<VariableReco
   return row && toVariable(row);
 }
 
+/** Returns the newest version of every certificate. */
+export async function newestCertificates(db: Db): Promise<readonly VariableRecord[]> {
+  const rows = await db
+    .selectFrom("variables")
+    .select(COLUMNS)
+    .distinctOn("name")
+    .where("type", "=", "certificate")
+    .orderBy("name")
+    .orderBy("version", "desc")
+    .execute();
+  return rows.map(toVariable);
+}
+
 export async function variableById(db: Db, id: string): Promise<VariableRecord | undefined> {
   const row = await db.selectFrom("variables").select(COLUMNS).where("id", "=", id).executeTakeFirst();
   return row && toVariable(row);

@@ -2,7 +2,7 @@ import { readFile, realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
-import { acquireLock, type Lock, LockTimeout } from "@slipway/kernel/lock-file";
+import { acquireLock, type LockFile, LockTimeout } from "@slipway/kernel/lock-file";
 import type pg from "pg";
 import { ServerDied, StateDirInUse, StateUnusable } from "../errors.ts";
 import { ensureAccess } from "./access.ts";
@@ -74,7 +74,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
 }
 
 /** Holds a state directory for this process alone. */
-export async function lockState(stateDir: string, clock: Clock): Promise<Lock> {
+export async function lockState(stateDir: string, clock: Clock): Promise<LockFile> {
   try {
     return await acquireLock(places(stateDir).lock, { clock, waitMs: 300, waitForUnseenMs: 300 });
   } catch (cause) {

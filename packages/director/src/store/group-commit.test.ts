@@ -1,12 +1,12 @@
 import { latch } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
-import { Together } from "./together.ts";
+import { GroupCommit } from "./group-commit.ts";
 
 describe("writes that come while another is under way", () => {
   it("go together with the next, in their order; a single one does not wait", async () => {
     const first = latch();
     const written: (readonly number[])[] = [];
-    const together = new Together<number>(
+    const together = new GroupCommit<number>(
       async (items) => {
         written.push(items);
         if (items.includes(1)) await first.opened;
@@ -23,7 +23,7 @@ describe("writes that come while another is under way", () => {
   const failing = (wasRefused: boolean) => {
     const first = latch();
     const sent: (readonly number[])[] = [];
-    const together = new Together<number>(
+    const together = new GroupCommit<number>(
       async (items) => {
         sent.push(items);
         if (items.includes(1)) await first.opened;

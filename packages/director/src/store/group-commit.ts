@@ -12,7 +12,7 @@ const MOST = 64;
  * commits. A single write does not wait. When several are refused together, each is tried by itself, so that one that does not
  * fit fails alone.
  */
-export class Together<T> {
+export class GroupCommit<T> {
   readonly #write: (items: readonly T[]) => Promise<void>;
   readonly #wasRefused: (error: unknown) => boolean;
   #waiting: Waiting<T>[] = [];
