@@ -1,16 +1,28 @@
 import { parseArgs } from "node:util";
 import { systemClock } from "@slipway/kernel/clock";
-import { errorText, messageTrail, SlipwayError, toError } from "@slipway/kernel/errors";
+import { defineError, errorText, messageTrail, SlipwayError, toError } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { defaultStateDir } from "../store/embedded/places.ts";
-import { readConfig } from "./config-file.ts";
+import { readConfig, TAKEN_OVER, withEnvironment } from "./configuration.ts";
 import { type Director, startDirector } from "./director.ts";
-import { withEnvironment } from "./environment.ts";
-import { BadUsage, ReloadFailed } from "./errors.ts";
 import { acceptedIn } from "./identity.ts";
-import { TAKEN_OVER } from "./taken-over.ts";
-import { DIRECTOR_VERSION, VERSION } from "./version.ts";
+import { VERSION } from "./version.ts";
+
+export const BadUsage = defineError<{ problem: string }>({
+  code: "DIR-003",
+  kind: "operator",
+  typed: true,
+  message: (p) => p.problem,
+  next: "Run it with --help to see how it is called.",
+});
+
+export const ReloadFailed = defineError<Record<never, never>>({
+  code: "DIR-007",
+  kind: "operator",
+  message: () => "the configuration was not taken over; the Director goes on with the one before",
+  next: "Correct the file and send SIGHUP again.",
+});
 
 interface Io {
   readonly out: { write(text: string): unknown };
@@ -53,7 +65,7 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
     const director = await startDirector({
       config,
       stateDir,
-      version: DIRECTOR_VERSION,
+      version: VERSION,
       clock: systemClock,
       random: systemRandom,
       script: io.script,

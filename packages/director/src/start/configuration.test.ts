@@ -8,8 +8,8 @@ import { systemRandom } from "@slipway/kernel/random";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readConfig } from "./config-file.ts";
-import { cpiNameOf } from "./cpi-name.ts";
+import { readConfig } from "./configuration.ts";
+import { cpiNameOf } from "./cpis-and-agents.ts";
 import { type Director, startDirector } from "./director.ts";
 
 let dir: string;

@@ -20,32 +20,29 @@ import { DocumentWorkers } from "../documents/workers.ts";
 import type { Log } from "../log/log.ts";
 import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
 import { directorUuid } from "../store/attributes.ts";
+import { addEvent } from "../store/events.ts";
 import { openSealer } from "../store/key-file.ts";
 import { openStore } from "../store/open.ts";
 import { restoreTaken } from "../store/restores.ts";
+import type { Db } from "../store/schema.ts";
 import { openRenderer } from "../templates/renderer.ts";
 import { openTokens } from "../uaa/tokens.ts";
 import { ownVariables } from "../variables/built-in.ts";
 import { openConfigServer } from "../variables/open.ts";
-import { ownAddresses, shownHost } from "./addresses.ts";
-import { givenCertificate, instead } from "./api-certificate.ts";
-import { startByItself } from "./by-itself.ts";
-import { cpiNameOf } from "./cpi-name.ts";
-import { early } from "./early.ts";
-import { expiryOf } from "./expiry.ts";
-import { flowSettings, operationOptions, proxyOf } from "./flow-settings.ts";
-import { openHealth } from "./health.ts";
+import {
+  apiCertificate,
+  configuredCertificate,
+  expiryOf,
+  openUsers,
+  ownAddresses,
+  shownHost,
+} from "./api-settings.ts";
+import { bytesOfMib, localDnsOf, openHealth, startBackgroundJobs } from "./background-jobs.ts";
+import { flowSettings, operationOptions, proxyOf, takeRestart } from "./configuration.ts";
+import { cpiNameOf, openAgents, openClouds } from "./cpis-and-agents.ts";
 import { type Acceptable, checkIdentity, mustKeepUsers } from "./identity.ts";
-import { localDnsOf } from "./names-keeper.ts";
-import { noteStart } from "./note-start.ts";
-import { openAgents } from "./open-agents.ts";
-import { openClouds } from "./open-clouds.ts";
-import { openDatabase } from "./open-database.ts";
-import { mib } from "./retention.ts";
-import { openSeeing } from "./seeing.ts";
-import { diskSpace } from "./space.ts";
-import { takeRestart } from "./taken-over.ts";
-import { openUsers } from "./users.ts";
+import { openObservability } from "./observability.ts";
+import { diskSpace, openDatabase } from "./state-directory.ts";
 
 export interface StartOptions {
   readonly config: DirectorConfig;
@@ -59,7 +56,7 @@ export interface StartOptions {
   readonly embeddedCpi?: Pick<EmbeddedCpi, "name" | "open"> | undefined;
   /**
    * The script of this program, if it calls `servesDocuments` before anything else: documents are then read on threads
-   * of their own. Without it they are read on this one.
+   * of their own, and CPIs started by the fork server beside it. Without it this process does both.
    */
   readonly script?: string | undefined;
   readonly log: (line: string) => void;
@@ -98,8 +95,8 @@ async function start(
   closeAll: () => Promise<void>,
 ): Promise<Director> {
   const { config, stateDir, clock, random, embeddedCpi, script } = options;
-  const seeing = await openSeeing(options, atClose);
-  const { log, onError } = seeing;
+  const observability = await openObservability(options, atClose);
+  const { log, onError } = observability;
   // The last connections of a store that is closed are cut off by its server, which is as it should be.
   let closing = false;
   const host = config.listen?.host ?? "127.0.0.1";
@@ -107,7 +104,7 @@ async function start(
   const blobsDir = join(stateDir, "blobs");
 
   const pkiDir = join(stateDir, "pki");
-  const loadApi = early(clock, () => import("../api/server.ts"));
+  const loadApi = preload(clock, () => import("../api/server.ts"));
   const database = await openDatabase(options, onError);
   atClose(() => database.close());
   const names = config.listen?.names ?? [];
@@ -116,7 +113,7 @@ async function start(
   const certified = openAuthority({ dir: pkiDir, clock, random }).then(async (authority) => {
     const certify = async (listen: DirectorConfig["listen"] = {}) => {
       const own = await directorCertificate({ authority, dir: pkiDir, clock, host, names, warn: log });
-      return await instead(own, listen, pkiDir, clock.now());
+      return await apiCertificate(own, listen, pkiDir, clock.now());
     };
     return { authority, certify, first: await certify(config.listen) };
   });
@@ -152,7 +149,8 @@ async function start(
   const registry = new RegistryOfDirector({ stateDir, ...config.registry, clock, random, onError });
   atClose(() => registry.close());
   await registry.resume();
-  const clouds = openClouds({ config, embeddedCpi, clock, directorUuid: uuid, random, registry });
+  const given = { config, script, embeddedCpi, clock, directorUuid: uuid, random, registry, atClose };
+  const clouds = openClouds(given);
   const limits = config.director ?? {};
   const {
     agents,
@@ -196,17 +194,18 @@ async function start(
     uploadsDir,
     blobs,
     renderer,
+    keyedHash: sealer.keyedHash,
     configServer,
     dns,
     tellMonitors: bus && ((alert) => bus.publish(DIRECTOR_ALERT_SUBJECT, JSON.stringify(alert))),
     proxy: () => proxy,
     ownIps: ownAddresses(host),
     workers: limits.workers,
-    limitBytes: mib(limits.task_output_mib),
+    limitBytes: bytesOfMib(limits.task_output_mib),
     alone: config.database?.url === undefined,
     space,
     onOver: sweep,
-    watch: seeing.watch,
+    watch: observability.watch,
     onError,
   });
   runner.start();
@@ -226,7 +225,7 @@ async function start(
   };
   const identity = { name, uuid, version: options.version };
   const expiry = () => [expiryOf(certificate, clock.now())];
-  const told = seeing.told({
+  const selfReport = observability.selfReport({
     ...{ identity, since: clock.now(), db: store.db, embedded: config.database?.url === undefined, stateDir },
     ...{ workers: () => runner.load, certificates: expiry, nats: bus, problems, clock, agentMetrics },
   });
@@ -237,6 +236,7 @@ async function start(
       documents,
       cpis: clouds,
       configServer: configServer ?? ownVariables({ db: store.db, clock, random }),
+      configServerUrl: config.config_server?.url,
       tasks: runner,
       agents,
       health,
@@ -258,15 +258,15 @@ async function start(
       clock,
       random,
       onError,
-      onAnswered: seeing.onAnswered,
+      onAnswered: observability.onAnswered,
       certificates: () => Promise.resolve(expiry()),
-      ...told,
+      ...selfReport,
     },
     { tls: plain ? "plain" : certificate, host, port: config.listen?.port ?? 25555 },
   );
   atClose(() => api.close());
   await noteStart(store.db, { uuid, version: options.version, worker: runner.name });
-  startByItself({
+  startBackgroundJobs({
     ...{ db: store.db, tasks: runner, wake: () => runner.wake(), clock, agents, nats, blobs, limits, dns },
     ...{ renewCertificate, onError, atClose },
   });
@@ -277,13 +277,13 @@ async function start(
     caFile: certificate.paths.ca,
     admin,
     adoptedDatabase: database.adopted,
-    log: seeing.lines,
+    log: observability.lines,
     reload: async (changed) => {
       mustKeepUsers(config, changed);
       const { users: known } = await openUsers(changed.users, stateDir, random);
       // What cannot be used throws before anything is taken over.
-      await givenCertificate(changed.listen ?? {}, clock.now());
-      const see = await seeing.prepare(changed);
+      await configuredCertificate(changed.listen ?? {}, clock.now());
+      const see = await observability.prepare(changed);
       api.useUsers(known);
       see();
       proxy = proxyOf(changed);
@@ -292,5 +292,33 @@ async function start(
       return takeRestart(config, changed);
     },
     close: closeAll,
+  };
+}
+
+/** Starts of the Director and of what runs its tasks are events, as upstream's are. */
+export async function noteStart(
+  db: Db,
+  { uuid, version, worker }: { readonly uuid: string; readonly version: string; readonly worker: string },
+): Promise<void> {
+  const started = { user: "_director", action: "start" };
+  await addEvent(db, { ...started, objectType: "director", objectName: uuid, context: { version } });
+  await addEvent(db, { ...started, objectType: "worker", objectName: worker });
+}
+
+/** Delay after which the database's process is under way and this one is idle. */
+const SOON_MS = 30;
+
+/** Loads when it is asked for, or soon by itself: what takes a while to load is there when the database is. */
+export function preload<T>(clock: Clock, load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  const get = () => {
+    loading ??= load();
+    return loading;
+  };
+  // A failure is for the caller of the returned function.
+  const cancel = clock.after(SOON_MS, () => void get().catch(() => undefined));
+  return () => {
+    cancel();
+    return get();
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withEnvironment } from "./environment.ts";
+import { withEnvironment } from "./configuration.ts";
 
 it("takes proxies as most programs do", () => {
   const env = {

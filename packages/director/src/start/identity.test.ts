@@ -13,8 +13,8 @@ import { withClient } from "../store/embedded/probe.ts";
 import { OtherKey, StateDirInUse } from "../store/errors.ts";
 import { failure } from "../store/testing/failure.ts";
 import { type Director, startDirector } from "./director.ts";
-import { OtherCpi, OtherKeys, OtherName, UsersGone } from "./errors.ts";
-import { type Acceptable, acceptedIn } from "./identity.ts";
+
+import { type Acceptable, acceptedIn, OtherCpi, OtherKeys, OtherName, UsersGone } from "./identity.ts";
 
 const CPI = `#!/usr/bin/env node
 process.stdin.resume().on("end", () => {

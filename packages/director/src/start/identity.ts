@@ -1,13 +1,53 @@
 import { createHash } from "node:crypto";
 import type { AgentSecret } from "@slipway/engine/agents/credentials";
 import type { Authority } from "@slipway/engine/pki/authority";
+import { defineError } from "@slipway/kernel/errors";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { check } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
 import { changeIdentity, dependedOn, knownIdentities } from "../store/identities.ts";
 import type { Db } from "../store/schema.ts";
-import { BadAccept, OtherCpi, OtherKeys, OtherName, UsersGone } from "./errors.ts";
+
+export const OtherCpi = defineError<{ was: string; now: string }>({
+  code: "DIR-008",
+  kind: "operator",
+  message: (p) =>
+    `the VMs, disks or stemcells of this Director belong to the CPI ${p.was}, and the configuration has ${p.now}; nothing was changed`,
+  next: "Start the Director with the configuration it had (`--config FILE`). If the new one manages the same cloud, such as the same CPI at another path, start it once with `--accept cpi`.",
+});
+
+export const OtherKeys = defineError<{ file: string }>({
+  code: "DIR-009",
+  kind: "operator",
+  message: (p) =>
+    `\`${p.file}\` of the state directory is not the one that the VMs of this database were made with; nothing was changed`,
+  next: "Restore it from a backup. Directors that share a database have the same `secrets.key`, `agent-secret` and `pki` in their state directories. If it is lost for good, start the Director once with `--accept keys` and recreate every VM.",
+});
+
+export const UsersGone = defineError<Record<never, never>>({
+  code: "DIR-010",
+  kind: "operator",
+  message: () =>
+    "this Director had `users` in its configuration, and now has none: the API would be open to the generated user `admin`",
+  next: "Start the Director with the configuration it had (`--config FILE`). To have the generated user instead, start it once with `--accept users`.",
+});
+
+export const OtherName = defineError<{ was: string; now: string }>({
+  code: "DIR-011",
+  kind: "operator",
+  message: (p) =>
+    `this Director was called ${p.was} and is now called ${p.now}: its variables belong to the name, and deployments would get new passwords and certificates`,
+  next: "Start the Director with the configuration it had (`--config FILE`), or set `name` to {was}. To rename it on purpose, start it once with `--accept name`.",
+});
+
+export const BadAccept = defineError<{ given: string; known: string }>({
+  code: "DIR-012",
+  kind: "operator",
+  typed: true,
+  message: (p) => `--accept takes a list of ${p.known}, got '${p.given}'`,
+  next: "Name what was changed on purpose, such as `--accept cpi`.",
+});
 
 /** Settings that an operator may change on purpose, with `--accept`. */
 export const ACCEPTABLE = ["cpi", "keys", "users", "name"] as const;

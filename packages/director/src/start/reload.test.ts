@@ -9,7 +9,7 @@ import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { receiver } from "../tracing/testing/receiver.ts";
 import { runDirector } from "./command.ts";
-import { openSeeing } from "./seeing.ts";
+import { openObservability } from "./observability.ts";
 import { smallDirector } from "./testing/small-director.ts";
 
 describe("a Director that runs", () => {
@@ -78,7 +78,7 @@ it("a task that has begun untraced stays so, and makes no half of a trace", asyn
   const collector = await receiver();
   onTestFinished(() => collector.close());
   const closes: (() => Promise<void>)[] = [];
-  const seeing = await openSeeing(
+  const observability = await openObservability(
     {
       config: {},
       stateDir: "/nowhere",
@@ -90,12 +90,12 @@ it("a task that has begun untraced stays so, and makes no half of a trace", asyn
     (close) => closes.push(close),
   );
   const begin = (id: number) =>
-    seeing.watch({
+    observability.watch({
       ...{ id, type: "delete_vm", user: "admin", deployment: undefined },
       ...{ attempt: 1, contextId: "", traceParent: undefined },
     });
   const before = begin(1);
-  (await seeing.prepare({ tracing: { otlp: { endpoint: collector.url } } }))();
+  (await observability.prepare({ tracing: { otlp: { endpoint: collector.url } } }))();
   const after = begin(2);
   for (const run of [before, after]) {
     run.step("Delete VM", "vm-1", []).ended();

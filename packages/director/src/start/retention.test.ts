@@ -1,6 +1,7 @@
 import { mkdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { Blobs } from "@slipway/engine/blobs/blobs";
+import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { systemRandom } from "@slipway/kernel/random";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { freshDatabase } from "@slipway/testkit/database";
@@ -10,12 +11,12 @@ import { exportedBlobId } from "../artifacts/exported.ts";
 import { newLogs } from "../operations/log-blobs.ts";
 import { releaseBlobId } from "../operations/releases/blobs.ts";
 import { enqueue } from "../tasks/queue.ts";
-import { mib, retain } from "./retention.ts";
+import { bytesOfMib, retain } from "./background-jobs.ts";
 
 const NOW = Date.parse("2026-11-17T12:00:00Z");
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let directory: string;
-let blobs: FileBlobs;
+let blobs: Blobs;
 beforeAll(async () => {
   database = await freshDatabase();
   directory = await passableDirectory("retention");
@@ -42,7 +43,7 @@ it("deletes blobs that are no longer needed by their age, and no other", async (
   ];
   for (const id of old) {
     await blobs.put((async function* () {})(), { id });
-    await utimes(blobs.pathOf(id), NOW / 1000 - 9 * 86_400, NOW / 1000 - 9 * 86_400);
+    await utimes(join(directory, "blobs", id), NOW / 1000 - 9 * 86_400, NOW / 1000 - 9 * 86_400);
   }
   const [logs = "", exported = "", making = "", release = ""] = old;
   await limited({});
@@ -82,5 +83,5 @@ it("reads the limits of tasks and events from the configuration", async () => {
   expect(await left()).toEqual([1, 3]);
   await limited({ keep_tasks: 1 });
   expect(await left()).toEqual([3]);
-  expect([mib(undefined), mib(2)]).toEqual([undefined, 2_097_152]);
+  expect([bytesOfMib(undefined), bytesOfMib(2)]).toEqual([undefined, 2_097_152]);
 });

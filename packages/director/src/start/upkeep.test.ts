@@ -6,7 +6,7 @@ import { seedShop } from "../api/testing/seed.ts";
 import type { NatsAuthorities } from "../nats/rotation.ts";
 import type { Db } from "../store/schema.ts";
 import type { NewTask } from "../tasks/task.ts";
-import { Upkeep } from "./upkeep.ts";
+import { Upkeep } from "./background-jobs.ts";
 
 const NOW = Date.parse("2025-11-15T12:00:00Z");
 const DAY_MS = 86_400_000;

@@ -16,6 +16,7 @@ let text = "";
 process.stdin.on("data", (piece) => (text += piece)).on("end", () => {
   const { method, arguments: args, context } = JSON.parse(text);
   process.stderr.write("[" + context.request_id + "] " + method + " with " + context.access_key + "\\n");
+  process.stderr.write("its parent is " + process.ppid + "\\n");
   const broken = method === "delete_vm" && args[0] === "vm-broken";
   const error = broken ? { type: "Bosh::Clouds::CloudError", message: "no", ok_to_retry: false } : null;
   const result = method === "info" ? { api_version: 2, stemcell_formats: [] } : method === "has_vm" ? true : null;
@@ -24,7 +25,7 @@ process.stdin.on("data", (piece) => (text += piece)).on("end", () => {
 `;
 
 /** A Director that was really started, with a CPI that is a process. It has a task: `DELETE /vms/NAME`. */
-export async function smallDirector(config: DirectorConfig = {}) {
+export async function smallDirector(config: DirectorConfig = {}, script?: string) {
   const dir = await passableDirectory("seeing");
   const cpi = join(dir, "cpi.cjs");
   await writeFile(cpi, CPI);
@@ -46,6 +47,7 @@ export async function smallDirector(config: DirectorConfig = {}) {
     version: "0.0.0",
     clock: systemClock,
     random: systemRandom,
+    script,
     log: (line) => lines.push(line),
   });
   const ask = async (

@@ -22,7 +22,10 @@ const logSettings = ({ logging = {} }: DirectorConfig): LogSettings => ({
 type AgentMetrics = (into: Exposition) => void;
 
 /** Opens what the operator observes the Director with: log, traces and counters. */
-export async function openSeeing(options: StartOptions, atClose: (close: () => Promise<void>) => void) {
+export async function openObservability(
+  options: StartOptions,
+  atClose: (close: () => Promise<void>) => void,
+) {
   const { config, clock, random, version } = options;
   const log = directorLog(clock, logSettings(config), options.log);
   const who = { version, name: config.name ?? "slipway" };
@@ -43,7 +46,10 @@ export async function openSeeing(options: StartOptions, atClose: (close: () => P
       counters.answered(answered);
     },
     /** Returns what the API says of the Director itself. */
-    told: ({ agentMetrics, ...parts }: SelfParts & { readonly agentMetrics?: AgentMetrics | undefined }) => {
+    selfReport: ({
+      agentMetrics,
+      ...parts
+    }: SelfParts & { readonly agentMetrics?: AgentMetrics | undefined }) => {
       const self = () => lookAtSelf(parts);
       return {
         self,

@@ -1,12 +1,12 @@
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
-import { early } from "./early.ts";
+import { preload } from "./director.ts";
 
 describe("a module that is loaded early", () => {
   it("is loaded by itself, and once", async () => {
     const clock = fakeClock();
     let loads = 0;
-    const get = early(clock, async () => {
+    const get = preload(clock, async () => {
       loads += 1;
       return "loaded";
     });
@@ -17,13 +17,13 @@ describe("a module that is loaded early", () => {
   });
 
   it("does not delay a caller who asks sooner", async () => {
-    const get = early(fakeClock(), () => Promise.resolve("loaded"));
+    const get = preload(fakeClock(), () => Promise.resolve("loaded"));
     expect(await get()).toBe("loaded");
   });
 
   it("fails for its caller, not before", async () => {
     const clock = fakeClock();
-    const get = early(clock, () => Promise.reject(new Error("broken")));
+    const get = preload(clock, () => Promise.reject(new Error("broken")));
     await clock.advance(1000);
     await expect(get()).rejects.toThrow("broken");
   });

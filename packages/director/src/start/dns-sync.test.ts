@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { seedShop } from "../api/testing/seed.ts";
 import { agentsBehind, latestDns } from "../store/dns.ts";
 import type { Db } from "../store/schema.ts";
-import { localDnsOf, NamesKeeper } from "./names-keeper.ts";
+import { DnsSync, localDnsOf } from "./background-jobs.ts";
 
 const TEN_SECONDS = 10_000;
 const DNS = localDnsOf({ local_dns: { enabled: true } });
@@ -37,16 +37,16 @@ function keeping() {
     },
   } satisfies Partial<Agent> as Partial<Agent> as Agent;
   const agents = { agent: () => agent } as Partial<Agents> as Agents;
-  const keeper = new NamesKeeper({ db, agents, dns: DNS, clock, onError: (error) => errors.push(error) });
-  keeper.start();
+  const dnsSync = new DnsSync({ db, agents, dns: DNS, clock, onError: (error) => errors.push(error) });
+  dnsSync.start();
   const round = async () => {
     await clock.advance(TEN_SECONDS);
     await expect.poll(() => clock.waiting).toBe(1);
   };
-  return { world, errors, keeper, round };
+  return { world, errors, dnsSync, round };
 }
 
-describe("the keeper of names", () => {
+describe("the dnsSync of names", () => {
   it("sees at first that the records are of what is there, and that all have them", async () => {
     const { world, errors, round } = keeping();
     await round();
@@ -85,8 +85,8 @@ describe("the keeper of names", () => {
   });
 
   it("does nothing more once it is stopped", async () => {
-    const { world, keeper } = keeping();
-    await keeper.stop();
+    const { world, dnsSync } = keeping();
+    await dnsSync.stop();
     await clock.advance(10 * TEN_SECONDS);
     expect([world.taken, clock.waiting]).toEqual([[], 0]);
   });
