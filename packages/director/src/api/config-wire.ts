@@ -1,5 +1,5 @@
 import type { config as configSchema } from "@slipway/protocol/director/config";
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 import type { Documents } from "../documents/documents.ts";
 import type { ConfigRecord } from "../store/configs.ts";
 import type { Access } from "./permissions.ts";
@@ -13,14 +13,14 @@ export async function configFor(
   { admin }: Pick<Access, "admin">,
   config: ConfigRecord,
   documents: Documents,
-): Promise<Told<typeof configSchema>> {
+): Promise<ReplyOf<typeof configSchema>> {
   if (admin || config.type !== "cpi") return configWire(config);
   const content = await documents.ask("redacted", { text: config.content, what: "the cpi config" });
   return configWire({ ...config, content });
 }
 
 /** Returns the config as `bosh config` reads it: the id is a string. */
-export const configWire = (config: ConfigRecord): Told<typeof configSchema> => ({
+export const configWire = (config: ConfigRecord): ReplyOf<typeof configSchema> => ({
   id: String(config.id),
   type: config.type,
   name: config.name,

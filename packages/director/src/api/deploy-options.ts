@@ -18,6 +18,7 @@ export function deployOptionsOf(query: DeployQuery): DeployOptions {
     canaries: given(query, "canaries"),
     max_in_flight: given(query, "max_in_flight"),
     dry_run: flag(query, "dry_run"),
+    ...(flag(query, "dry_run_steps") && { dry_run_steps: true }),
     force_latest_variables: flag(query, "force_latest_variables"),
   };
 }

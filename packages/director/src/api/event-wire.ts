@@ -1,10 +1,10 @@
 import type { event as eventSchema } from "@slipway/protocol/director/event";
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 import type { EventRecord } from "../store/events.ts";
 import { seconds } from "./times.ts";
 
 /** Returns the event as `bosh events` reads it: ids are strings, missing values are left out. */
-export const eventWire = (event: EventRecord): Told<typeof eventSchema> => ({
+export const eventWire = (event: EventRecord): ReplyOf<typeof eventSchema> => ({
   id: String(event.id),
   ...(event.parentId === null ? {} : { parent_id: String(event.parentId) }),
   timestamp: seconds(event.at),

@@ -14,7 +14,7 @@ export const LinkNotFound = defineError<{ id: string }>({
   number: 810000,
   status: 404,
   message: (p) => `Could not find a link with id ${p.id}`,
-  next: "`GET /links?deployment=...` lists those there are.",
+  next: "`bosh curl '/links?deployment=NAME'` lists those there are.",
 });
 
 export const LinkProviderUnknown = defineError<{ id: string }>({
@@ -22,7 +22,7 @@ export const LinkProviderUnknown = defineError<{ id: string }>({
   kind: "operator",
   number: 810001,
   message: (p) => `Invalid link_provider_id: ${p.id}`,
-  next: "`GET /link_providers?deployment=...` lists those there are.",
+  next: "`bosh curl '/link_providers?deployment=NAME'` lists those there are.",
 });
 
 export const LinkProviderNotShared = defineError<Record<never, never>>({
@@ -53,7 +53,7 @@ export const LinkIdMissing = defineError<Record<never, never>>({
   kind: "operator",
   number: 810006,
   message: () => "Link id is required",
-  next: "Give it as the parameter `link_id`: `GET /links?deployment=...` lists those there are.",
+  next: "Give it as the parameter `link_id`: `bosh curl '/links?deployment=NAME'` lists those there are.",
 });
 
 export const LinkStatusUnknown = defineError<{ known: readonly string[] }>({

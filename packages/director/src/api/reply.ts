@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { configConflict } from "@slipway/protocol/director/config";
 import type { refusal as refusalWire } from "@slipway/protocol/director/refusal";
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 
 /** Answer of an endpoint, perhaps with a document. The server turns it into HTTP. */
 export interface Reply<D = unknown> {
@@ -42,7 +42,7 @@ export const written = <const D, const K extends string>(
   };
 };
 
-type Refusal = Told<typeof refusalWire> | Told<typeof configConflict>;
+type Refusal = ReplyOf<typeof refusalWire> | ReplyOf<typeof configConflict>;
 
 /** Returns a document that says why the endpoint has no answer. */
 export const refusal = (document: Refusal, status: number): Reply<never> => ({

@@ -1,4 +1,4 @@
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 import type * as v from "valibot";
 import type { Call, Query, Shapes } from "./call.ts";
 import type { Permission } from "./permissions.ts";
@@ -10,14 +10,14 @@ export interface Endpoint extends Shapes {
   answer(call: Call, services: Services): Promise<Reply>;
 }
 
-type ReplyOf<S extends Shapes> = S["reply"] extends v.GenericSchema ? Told<S["reply"]> : never;
+type EndpointReply<S extends Shapes> = S["reply"] extends v.GenericSchema ? ReplyOf<S["reply"]> : never;
 
 /**
  * Defines an endpoint. It reads only declared names of the query and keys of the body, and answers only the declared document.
  */
 export const endpoint = <const S extends Shapes>(
   shapes: S,
-  answer: (call: Call<S>, services: Services) => Promise<Reply<ReplyOf<S>>>,
+  answer: (call: Call<S>, services: Services) => Promise<Reply<EndpointReply<S>>>,
 ): Endpoint => ({
   ...shapes,
   // The server reads the body by the same schema.

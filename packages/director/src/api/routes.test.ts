@@ -53,6 +53,9 @@ POST /deployments 400 40001
 POST /deployments/:deployment/diff 200
 GET /deployment_configs 200
 GET /deployed_variables/:name 200
+GET /variable 404 100
+PUT /variable 400 40005
+POST /variable/regeneration 400 40005
 GET /deployments/:deployment 404 70000
 DELETE /deployments/:deployment 404 70000
 GET /deployments/:deployment/instances 404 70000
@@ -62,6 +65,8 @@ GET /deployments/:deployment/errands 404 70000
 GET /deployments/:deployment/variables 404 70000
 GET /deployments/:deployment/snapshots 404 70000
 GET /deployments/:deployment/certificate_expiry 404 70000
+GET /deployments/:deployment/jobs/:group/:index 404 70000
+GET /deployments/:deployment/jobs/:group/:index/snapshots 404 70000
 PUT /deployments/:deployment/jobs/:group 404 70000
 PUT /deployments/:deployment/jobs/:group/:index 404 70000
 PUT /deployments/:deployment/jobs/:group/:index/resurrection 400 40005
@@ -89,6 +94,7 @@ GET /link_address 400 810006
 GET /disks 200
 GET /orphan_disks 200
 DELETE /disks/:cid 302
+DELETE /orphan_disks/:cid 302
 PUT /disks/:cid/attachments 400 40001
 DELETE /vms/:cid 302
 GET /orphaned_vms 200

@@ -37,6 +37,7 @@ import { getHealth } from "./endpoints/get_health.ts";
 import { getInfo } from "./endpoints/get_info.ts";
 import { getInstanceGroupsStore } from "./endpoints/get_instance_groups_store.ts";
 import { getJobs } from "./endpoints/get_jobs.ts";
+import { getJobsGroupIndex } from "./endpoints/get_jobs_group_index.ts";
 import { getLinkAddress } from "./endpoints/get_link_address.ts";
 import { getLinkConsumers } from "./endpoints/get_link_consumers.ts";
 import { getLinkProviders } from "./endpoints/get_link_providers.ts";
@@ -55,6 +56,7 @@ import { getStrays } from "./endpoints/get_strays.ts";
 import { getTasks } from "./endpoints/get_tasks.ts";
 import { getTasksId } from "./endpoints/get_tasks_id.ts";
 import { getTasksIdOutput, outputPermission } from "./endpoints/get_tasks_id_output.ts";
+import { getVariable } from "./endpoints/get_variable.ts";
 import { postCleanup } from "./endpoints/post_cleanup.ts";
 import { postConfigs } from "./endpoints/post_configs.ts";
 import { postConfigsDiff } from "./endpoints/post_configs_diff.ts";
@@ -79,6 +81,7 @@ import { postStemcellUploads } from "./endpoints/post_stemcell_uploads.ts";
 import { postStemcells } from "./endpoints/post_stemcells.ts";
 import { postStemcellsArchive } from "./endpoints/post_stemcells_archive.ts";
 import { postTasksCancel } from "./endpoints/post_tasks_cancel.ts";
+import { postVariableRegeneration } from "./endpoints/post_variable_regeneration.ts";
 import { putDeploymentsNameJobs } from "./endpoints/put_deployments_name_jobs.ts";
 import { putDeploymentsNameProblems } from "./endpoints/put_deployments_name_problems.ts";
 import { putDeploymentsNameScanAndFix } from "./endpoints/put_deployments_name_scan_and_fix.ts";
@@ -87,6 +90,7 @@ import { putInstanceGroupsIgnore } from "./endpoints/put_instance_groups_ignore.
 import { putInstanceGroupsStore } from "./endpoints/put_instance_groups_store.ts";
 import { putJobsResurrection } from "./endpoints/put_jobs_resurrection.ts";
 import { putResurrection } from "./endpoints/put_resurrection.ts";
+import { putVariable } from "./endpoints/put_variable.ts";
 import { getTypedConfigs, postTypedConfigs, postTypedConfigsDiff } from "./endpoints/typed_configs.ts";
 import type { Body, Endpoint, Route } from "./route.ts";
 
@@ -164,6 +168,9 @@ export const routes: readonly Route[] = [
   post(`${DEPLOYMENT}/diff`, "deployment_diff", "yaml", postDeploymentsNameDiff),
   get("/deployment_configs", "list", getDeploymentConfigs),
   get("/deployed_variables/:name", "list", getDeployedVariables),
+  get("/variable", "admin", getVariable),
+  put("/variable", "admin", "json", putVariable),
+  post("/variable/regeneration", "admin", "json", postVariableRegeneration),
   get(DEPLOYMENT, "deployment_read", getDeploymentsName),
   remove(DEPLOYMENT, "deployment_admin", deleteDeploymentsName),
   get(`${DEPLOYMENT}/instances`, "deployment_read", getDeploymentsNameInstances),
@@ -173,6 +180,8 @@ export const routes: readonly Route[] = [
   get(`${DEPLOYMENT}/variables`, "deployment_admin", getDeploymentsNameVariables),
   get(`${DEPLOYMENT}/snapshots`, "deployment_admin", getDeploymentsNameSnapshots),
   get(`${DEPLOYMENT}/certificate_expiry`, "deployment_read", getDeploymentsNameCertificateExpiry),
+  get(`${DEPLOYMENT}/jobs/:group/:index`, "deployment_admin", getJobsGroupIndex),
+  get(`${DEPLOYMENT}/jobs/:group/:index/snapshots`, "deployment_admin", getDeploymentsNameSnapshots),
   put(`${DEPLOYMENT}/jobs/:group`, "deployment_admin", "yaml", putDeploymentsNameJobs),
   put(`${DEPLOYMENT}/jobs/:group/:index`, "deployment_admin", "yaml", putDeploymentsNameJobs),
   put(`${DEPLOYMENT}/jobs/:group/:index/resurrection`, "deployment_admin", "json", putJobsResurrection),
@@ -202,6 +211,7 @@ export const routes: readonly Route[] = [
   get("/disks", "admin", getDisks),
   get("/orphan_disks", "admin", getDisks),
   remove("/disks/:cid", "admin", deleteDisksCid),
+  remove("/orphan_disks/:cid", "admin", deleteDisksCid),
   put("/disks/:cid/attachments", "admin", "any", putDisksCidAttachments),
   remove("/vms/:cid", "admin", deleteVmsCid),
   get("/orphaned_vms", "admin", getOrphanedVms),

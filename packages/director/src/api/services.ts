@@ -1,5 +1,5 @@
 import type { KeepsFiles, Reaches } from "@slipway/engine/agents/agent";
-import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { Blobs } from "@slipway/engine/blobs/blobs";
 import type { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import type { Clock } from "@slipway/kernel/clock";
@@ -7,7 +7,7 @@ import type { Random } from "@slipway/kernel/random";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import type { certificateExpiry } from "@slipway/protocol/director/info";
 import type { directorStatus } from "@slipway/protocol/director/status";
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 import type { Documents } from "../documents/documents.ts";
 import type { HealthSnapshot } from "../health/snapshot.ts";
 import type { Exposition } from "../metrics/exposition.ts";
@@ -41,7 +41,7 @@ export interface Answered {
   readonly location: string;
 }
 
-export type CertificateExpiry = Told<typeof certificateExpiry>;
+export type CertificateExpiry = ReplyOf<typeof certificateExpiry>;
 
 /** All the API needs of the rest of the Director. */
 export interface Services {
@@ -52,6 +52,8 @@ export interface Services {
   readonly cpis: Pick<ConfiguredClouds, "check">;
   /** Values of variables: the Director's own, or those of another program. */
   readonly configServer: Pick<ConfigServer, "newest" | "byId">;
+  /** Address of the other program; undefined if the Director keeps the values itself. */
+  readonly configServerUrl?: string | undefined;
   readonly agents: Reaches<KeepsFiles>;
   /** Settings of the DNS names of instances. */
   readonly dns?: { readonly enabled: boolean; readonly domain: string };
@@ -75,7 +77,7 @@ export interface Services {
   readonly tokens?: Tokens | undefined;
   /** Directory in which archives wait for their task; made by the caller, private to the Director. */
   readonly uploadsDir: string;
-  readonly blobs: FileBlobs;
+  readonly blobs: Blobs;
   readonly uploads: UploadSpace;
   readonly clock: Clock;
   readonly random: Random;
@@ -92,6 +94,6 @@ export interface Services {
   /** Writes the metrics of the Director itself, for Prometheus. */
   readonly metrics?: (into: Exposition) => Promise<void>;
   /** Returns the status of the Director for `GET /director/status`. */
-  readonly self?: () => Promise<Told<typeof directorStatus>>;
+  readonly self?: () => Promise<ReplyOf<typeof directorStatus>>;
   readonly certificates?: () => Promise<readonly CertificateExpiry[]>;
 }

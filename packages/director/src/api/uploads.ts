@@ -2,8 +2,8 @@ import { readdir, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { basename, join } from "node:path";
 import { blobId } from "@slipway/engine/blobs/blob-id";
-import type { BlobId } from "@slipway/engine/blobs/blobs";
-import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { BlobId, Blobs } from "@slipway/engine/blobs/blobs";
+import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { NoSpaceForBlobs } from "@slipway/engine/blobs/errors";
 import { NotEnoughDisk } from "@slipway/engine/stemcells/errors";
 import { SlipwayError } from "@slipway/kernel/errors";
@@ -13,8 +13,8 @@ import { UploadUnusable } from "./refusals.ts";
 import type { Services } from "./services.ts";
 import type { UploadSpace } from "./upload-space.ts";
 
-/** The uploads of a Director, kept until their task is done. */
-const uploadsIn = (dir: string, random: Random): FileBlobs => directoryBlobs({ dir, random });
+/** Uploads of a Director, kept until their task is done: files of this machine, whose paths are given to the tasks. */
+const uploadsIn = (dir: string, random: Random): Blobs => directoryBlobs({ dir, random });
 
 /**
  * Streams an archive of any size into a new blob, and hands its file to `work`, which gives it to a task. Unless all of it
@@ -43,7 +43,7 @@ export async function receiveUpload<T>(
     try {
       // The CLI sends an upload that got a 401 once more, with nothing in it.
       if (size === 0) throw UploadUnusable({ kind, why: "is empty" });
-      return await work(blobs.pathOf(id));
+      return await work(join(uploadsDir, id));
     } catch (error) {
       await blobs.remove(id);
       throw error;

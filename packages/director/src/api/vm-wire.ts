@@ -2,7 +2,7 @@ import { parseBlock } from "@slipway/engine/manifest/ip";
 import type { InstanceRecord, VmRecord } from "@slipway/engine/model/records";
 import type { agreed, shownDisks } from "@slipway/protocol/director/instance";
 import { redact } from "@slipway/protocol/schema/redact";
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 import { disks } from "@slipway/protocol/settings/disks";
 import { rfc3339 } from "./times.ts";
 
@@ -26,12 +26,12 @@ export const vmWire = (instance: InstanceRecord, vm: VmRecord | undefined) => ({
 });
 
 /** Ours, beside upstream's keys: what was agreed for the VM, how it came to its settings and what it has of disks. */
-export const agreedWire = (vm: VmRecord): Told<typeof agreed> => ({
+export const agreedWire = (vm: VmRecord): ReplyOf<typeof agreed> => ({
   cpi: vm.cpi,
   cpi_api_version: vm.apiVersion,
   stemcell_api_version: vm.stemcell.apiVersion,
   channel: vm.channel,
   // A hint may hold the password of an iSCSI target.
-  disks: redact(disks, vm.disks) as Told<typeof shownDisks>,
+  disks: redact(disks, vm.disks) as ReplyOf<typeof shownDisks>,
   agent_url: vm.agentUrl,
 });

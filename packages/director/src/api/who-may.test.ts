@@ -83,6 +83,9 @@ POST /deployments: A
 POST /deployments/:deployment/diff: A
 GET /deployment_configs: BROA
 GET /deployed_variables/:name: BROA
+GET /variable: -
+PUT /variable: -
+POST /variable/regeneration: -
 GET /deployments/:deployment: ROaA
 DELETE /deployments/:deployment: A
 GET /deployments/:deployment/instances: ROaA
@@ -92,6 +95,8 @@ GET /deployments/:deployment/errands: ROaA
 GET /deployments/:deployment/variables: A
 GET /deployments/:deployment/snapshots: A
 GET /deployments/:deployment/certificate_expiry: ROaA
+GET /deployments/:deployment/jobs/:group/:index: A
+GET /deployments/:deployment/jobs/:group/:index/snapshots: A
 PUT /deployments/:deployment/jobs/:group: A
 PUT /deployments/:deployment/jobs/:group/:index: A
 PUT /deployments/:deployment/jobs/:group/:index/resurrection: A
@@ -119,6 +124,7 @@ GET /link_address: BbROaA
 GET /disks: -
 GET /orphan_disks: -
 DELETE /disks/:cid: -
+DELETE /orphan_disks/:cid: -
 PUT /disks/:cid/attachments: -
 DELETE /vms/:cid: -
 GET /orphaned_vms: -

@@ -1,8 +1,5 @@
-import { stat } from "node:fs/promises";
 import { blobId } from "@slipway/engine/blobs/blob-id";
 import type { BlobId, Blobs } from "@slipway/engine/blobs/blobs";
-import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
-import { ifThere } from "@slipway/kernel/files";
 import type { Random } from "@slipway/kernel/random";
 
 /**
@@ -28,13 +25,9 @@ export async function exportedReleases(blobs: Blobs): Promise<readonly ExportedR
 }
 
 /** Removes those of them that were made before this time. */
-export async function expireExported(
-  ids: readonly BlobId[],
-  blobs: FileBlobs,
-  before: number,
-): Promise<void> {
+export async function expireExported(ids: readonly BlobId[], blobs: Blobs, before: number): Promise<void> {
   for (const id of ids) {
-    const file = await ifThere(stat(blobs.pathOf(id)));
-    if (file !== undefined && file.mtimeMs < before) await blobs.remove(id);
+    const file = await blobs.stat(id);
+    if (file !== undefined && file.storedAt < before) await blobs.remove(id);
   }
 }

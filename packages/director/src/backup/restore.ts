@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { syncDirectory, writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { type Clock, isoTime } from "@slipway/kernel/clock";
 import { exists, ifThere } from "@slipway/kernel/files";
-import { acquireLock, type Lock, LockTimeout } from "@slipway/kernel/lock-file";
+import { acquireLock, type LockFile, LockTimeout } from "@slipway/kernel/lock-file";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { stopLeftDatabase } from "../store/embedded/left-behind.ts";
 import { places } from "../store/embedded/places.ts";
@@ -69,7 +69,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
 }
 
 /** Holds what is to be moved aside; undefined when nothing is there. */
-async function takeOld(stateDir: string, { replace, clock }: RestoreOptions): Promise<Lock | undefined> {
+async function takeOld(stateDir: string, { replace, clock }: RestoreOptions): Promise<LockFile | undefined> {
   const names = ((await ifThere(readdir(stateDir))) ?? []).filter((name) => !LOCK.test(name));
   if (!(await exists(stateDir))) return undefined;
   const lock = await locked(places(stateDir).lock, clock, (holder) =>
@@ -109,7 +109,7 @@ async function fill(
 async function putInPlace(
   fresh: string,
   stateDir: string,
-  old: Lock | undefined,
+  old: LockFile | undefined,
   clock: Clock,
 ): Promise<string | undefined> {
   const parent = dirname(stateDir);
@@ -146,7 +146,7 @@ async function placeBeside(
   return stayed;
 }
 
-async function locked(path: string, clock: Clock, busy: (holder: string) => Error): Promise<Lock> {
+async function locked(path: string, clock: Clock, busy: (holder: string) => Error): Promise<LockFile> {
   try {
     return await acquireLock(path, { clock, waitMs: WAIT_MS, waitForUnseenMs: WAIT_MS });
   } catch (cause) {

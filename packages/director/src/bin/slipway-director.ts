@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { steadyOutput } from "@slipway/kernel/steady-output";
+import { resilientOutput } from "@slipway/kernel/resilient-output";
 import { servesDocuments } from "../documents/serve.ts";
 import { runDirector } from "../start/command.ts";
 
@@ -11,8 +11,8 @@ function start(): void {
   // As modules we are the script that was started; the bundle knows its name.
   const script = typeof __filename === "string" ? __filename : process.argv[1];
   const io = {
-    out: steadyOutput(process.stdout),
-    err: steadyOutput(process.stderr),
+    out: resilientOutput(process.stdout),
+    err: resilientOutput(process.stderr),
     stop: stop.signal,
     onReload: (reload: () => void) => void process.on("SIGHUP", reload),
     script,

@@ -1,10 +1,9 @@
 import type { Clouds } from "@slipway/engine/clouds/cloud";
 import type { ConfiguredClouds, UnusableCpi } from "@slipway/engine/clouds/configured-clouds";
-import type { ConfiguredCpi } from "@slipway/engine/manifest/cpi-config";
+import { type ConfiguredCpi, type WrittenCpi, withProperties } from "@slipway/engine/manifest/cpi-config";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import { VariableMissing } from "@slipway/engine/variables/errors";
 import { type Get, refuseRelativeNames, resolveVariables } from "@slipway/engine/variables/resolve";
-import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Documents } from "../documents/documents.ts";
 import type { Db } from "../store/schema.ts";
 import { FetchFailed } from "../variables/errors.ts";
@@ -27,12 +26,12 @@ export async function cloudsNow(given: Given): Promise<Clouds> {
 }
 
 async function withValues(
-  cpi: ConfiguredCpi,
+  cpi: WrittenCpi,
   get: Get,
   { director, signal }: Given,
 ): Promise<ConfiguredCpi | UnusableCpi> {
   try {
-    return { ...cpi, properties: await propertiesWithValues(cpi.properties, { director, get }) };
+    return await cpiWithValues(cpi, { director, get });
   } catch (failure) {
     signal.throwIfAborted();
     return { name: cpi.name, migratedFrom: cpi.migratedFrom, failure };
@@ -40,17 +39,17 @@ async function withValues(
 }
 
 /** Properties hold the newest values of their variables, which have absolute names: they belong to no deployment. */
-async function propertiesWithValues(
-  properties: JsonObject,
+async function cpiWithValues(
+  cpi: WrittenCpi,
   { director, get }: { readonly director: string; readonly get: Get },
-): Promise<JsonObject> {
-  await refuseRelativeNames(properties, () => true);
+): Promise<ConfiguredCpi> {
+  await refuseRelativeNames(cpi.properties, () => true);
   const scope = { director, deployment: "" };
-  return (await resolveVariables(properties, { scope, get })) as JsonObject;
+  return withProperties(cpi, await resolveVariables(cpi.properties, { scope, get }));
 }
 
 /** Throws unless all variables of these CPIs have absolute names. */
-export async function refuseRelativeVariables(cpis: readonly ConfiguredCpi[]): Promise<void> {
+export async function refuseRelativeVariables(cpis: readonly WrittenCpi[]): Promise<void> {
   await refuseRelativeNames(
     cpis.map(({ properties }) => properties),
     () => true,
@@ -59,11 +58,11 @@ export async function refuseRelativeVariables(cpis: readonly ConfiguredCpi[]): P
 
 /** Throws unless the config server has a value for each variable of these CPIs. */
 export async function refuseMissingVariables(
-  cpis: readonly ConfiguredCpi[],
+  cpis: readonly WrittenCpi[],
   { variables, director }: Pick<Given, "director"> & Pick<GetterOptions, "variables">,
 ): Promise<void> {
   const get = getter({ variables });
-  for (const { properties } of cpis) await propertiesWithValues(properties, { director, get });
+  for (const cpi of cpis) await cpiWithValues(cpi, { director, get });
 }
 
 interface GetterOptions {

@@ -1,5 +1,5 @@
 import { problemsError } from "@slipway/engine/documents/problems";
-import { type ConfiguredCpi, parseCpiConfig } from "@slipway/engine/manifest/cpi-config";
+import { parseCpiConfig, type WrittenCpi } from "@slipway/engine/manifest/cpi-config";
 import { isObject } from "@slipway/protocol/schema/json";
 import type { Documents } from "../documents/documents.ts";
 import { listConfigs } from "../store/configs.ts";
@@ -17,7 +17,7 @@ interface Where {
 export async function configuredCpis(
   where: Where,
   instead?: { readonly name: string; readonly content: string },
-): Promise<readonly ConfiguredCpi[]> {
+): Promise<readonly WrittenCpi[]> {
   const values = await cpiConfigs(where, instead?.name);
   const added = instead === undefined ? [] : [await read(instead, where)];
   const parsed = parseCpiConfig([...values.filter(namesAny), ...added]);
@@ -29,7 +29,7 @@ export async function configuredCpis(
 export async function cpisIn(
   config: { readonly name: string; readonly content: string },
   where: Where,
-): Promise<readonly ConfiguredCpi[]> {
+): Promise<readonly WrittenCpi[]> {
   const parsed = parseCpiConfig([await read(config, where)]);
   return parsed.ok ? parsed.cpis : [];
 }

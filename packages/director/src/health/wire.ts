@@ -1,9 +1,9 @@
 import type { health } from "@slipway/protocol/director/health";
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 import type { HealthSnapshot, InstanceHealth } from "./snapshot.ts";
 import type { UpkeepNote } from "./upkeep.ts";
 
-export type HealthWire = Told<typeof health>;
+export type HealthWire = ReplyOf<typeof health>;
 
 /** Returns the answer without a health monitor, or before its first round. */
 export const unwatched = (enabled: boolean): HealthWire => ({

@@ -1,5 +1,5 @@
 import { type Clock, isoTime } from "@slipway/kernel/clock";
-import { collapseRepeats } from "@slipway/kernel/collapse";
+import { collapseRepeats } from "@slipway/kernel/collapse-repeats";
 import { scrubUrls } from "@slipway/protocol/schema/scrub";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;

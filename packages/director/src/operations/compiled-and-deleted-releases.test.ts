@@ -75,6 +75,26 @@ describe("a release that is deleted", () => {
     expect(await listReleases(db)).toEqual([]);
   });
 
+  it("names packages, jobs and versions that go with it in upstream's stages, also in a clean-up", async () => {
+    const second = { ...JOB, monit: "# two" };
+    await upload(demo());
+    await upload(demo({ version: "2", jobs: { web: second } }));
+    const [first, kept] = [await only("1"), await only("2")];
+    const one = await run("delete_release", { name: "demo", version: "1", force: false });
+    expect(await stages(one.id)).toEqual([`Deleting jobs: web/${first.jobs[0]?.version}`]);
+    const packages = kept.packages.map(({ name, version }) => `Deleting packages: ${name}/${version}`);
+    const whole = [...packages, `Deleting jobs: web/${kept.jobs[0]?.version}`];
+    const all = await run("delete_release", { name: "demo", force: false });
+    expect(await stages(all.id)).toEqual([...whole, "Deleting release versions: demo/2"]);
+    await upload(demo({ version: "2", jobs: { web: second } }));
+    const cleanUp = await run("delete_artifacts", { remove_all: true, keep_orphaned_disks: false });
+    expect(await stages(cleanUp.id)).toEqual([
+      "Deleting releases: demo/2",
+      ...whole,
+      "Deleting dns blobs: DNS blobs",
+    ]);
+  });
+
   it("is refused while a deployment uses it, and when it is not there", async () => {
     await upload(demo());
     await upload(demo({ version: "2" }));

@@ -10,16 +10,14 @@ import {
   findStemcells,
 } from "../artifacts/find-unused.ts";
 import { deleteUnusedCompiled } from "../store/compiled-packages.ts";
-import { deleteReleaseVersions } from "../store/delete-release.ts";
 import { ReleaseVersionInUse, StemcellInUse } from "../store/errors.ts";
-import { addEvent } from "../store/events.ts";
 import { listOrphanedVms } from "../store/orphaned-vms.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import { deleteOrphanDiskIfFree } from "./delete-orphan-disk.ts";
 import { deleteUploadedStemcell } from "./delete-uploaded-stemcell.ts";
-import { flowContext, type OperationContext, operation } from "./operation.ts";
+import { flowContext, type OperationContext, operation, releaseLock } from "./operation.ts";
 import { sweepReleaseBlobs } from "./releases/blobs.ts";
-import { releaseLock } from "./update_release.ts";
+import { deleteAndName } from "./releases/delete.ts";
 
 const LOCK_MS = 10_000;
 
@@ -77,15 +75,8 @@ async function deleteReleases({ all }: CleanUp, task: TaskContext, tools: Operat
   for (const { name, versions } of found)
     await task.withLock(releaseLock(name), LOCK_MS, async () => {
       for (const version of versions) {
-        const what = `${name}/${version}`;
-        const event = { action: "delete", objectType: "release", objectName: what };
-        const gone = await stage.step(what, () =>
-          unlessUsed(task, () =>
-            task.write(async (db) => {
-              await deleteReleaseVersions(db, name, version);
-              await addEvent(db, { ...event, user: task.user, taskId: task.id });
-            }),
-          ),
+        const gone = await stage.step(`${name}/${version}`, () =>
+          unlessUsed(task, () => deleteAndName(name, version, task)),
         );
         if (gone) deleted += 1;
       }

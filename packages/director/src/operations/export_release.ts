@@ -2,7 +2,7 @@ import { type CompileStemcell, keyText, NeededPackages } from "@slipway/engine/c
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import type { PackedPackage } from "@slipway/engine/releases/compiled-archive";
 import type { KnownJob, KnownRelease } from "@slipway/engine/releases/model";
-import { fileDigest } from "@slipway/engine/stemcells/digest";
+import { contentDigest } from "@slipway/engine/stemcells/digest";
 import { exportReleaseParams } from "@slipway/protocol/director/task-params";
 import { normalVersion } from "@slipway/protocol/release/release-mf";
 import type * as v from "valibot";
@@ -15,13 +15,13 @@ import type { TaskContext } from "../tasks/task.ts";
 import { compiledBefore, compilePackages } from "./compile/compile-packages.ts";
 import { PackagesWithoutSource } from "./compile/errors.ts";
 import { clearWorkers, Workers } from "./compile/workers.ts";
-import { deployedRequest } from "./deploy/deployed-request.ts";
-import { type Gathered, gather } from "./deploy/gather.ts";
+import { deployedRequest, type Gathered, gather } from "./deploy/gather.ts";
+import { withReleaseLocks } from "./deploy/jobs-planner.ts";
 import { NoSuchRelease, NoSuchReleaseVersion, NoSuchStemcell, NothingDeployed } from "./errors.ts";
 import { deploymentLock, flowContext, type OperationContext, operation } from "./operation.ts";
 import { removeUnreadBlobs } from "./releases/blobs.ts";
 import { JobNotInRelease, ReleaseNotDeployed } from "./releases/errors.ts";
-import { packCompiled } from "./releases/pack-compiled.ts";
+import { contentOf, packCompiled } from "./releases/pack-compiled.ts";
 
 /** Time that upstream waits for a deploy. */
 const LOCK_MS = 900_000;
@@ -37,11 +37,14 @@ export const exportRelease = operation(exportReleaseParams, (params, task, tools
     // A killed run has left these; no result names them.
     for (const { id, taskId } of await exportedReleases(tools.blobs))
       if (taskId === task.id) await tools.blobs.remove(id);
-    const { release, jobs } = await chosen(params, tools);
+    const names = (await deployed(params.deployment, tools.db)).releases.map(({ name }) => name);
+    const { release, jobs } = await withReleaseLocks(names, task, () => chosen(params, tools));
     const packages = await compiledFor(params, release, jobs, task, tools);
     const stemcell = { os: params.stemcell_os, version: params.stemcell_version };
     const { id, digest } = await packCompiled({ release, jobs, packages, stemcell }, task, tools);
-    const sha1 = params.sha2 ? digest : await fileDigest(tools.blobs.pathOf(id), "sha1");
+    const sha1 = params.sha2
+      ? digest
+      : await contentDigest((await contentOf(id, release.name, tools.blobs)).content, "sha1");
     task.result({ blobstore_id: id, sha1 });
     return `Exported release: ${release.name}/${release.version} for ${stemcell.os}/${stemcell.version}`;
   });

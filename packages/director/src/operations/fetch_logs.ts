@@ -74,10 +74,14 @@ async function pack(parts: readonly Part[], { blobs, clock, random }: OperationC
   const now = clock.now();
   const time = new Date(now).toISOString().slice(0, 19).replaceAll(/[T:]/g, "-");
   const entries = parts.map(({ instance: { group, uuid }, id }) => ({
-    type: "file" as const,
+    type: "stream" as const,
     name: `./${group}.${uuid}.${time}.tgz`,
     mode: 0o644,
-    path: blobs.pathOf(id),
+    open: async () => {
+      const blob = await blobs.get(id);
+      if (blob === undefined) throw NoLogs({ why: [`${group}/${uuid}: what its agent has sent is gone`] });
+      return blob;
+    },
   }));
   // What is in it is packed already.
   const gzip = createGzip({ level: 1 });

@@ -8,7 +8,7 @@ import {
 } from "@slipway/engine/model/records";
 import type { InstanceState, instanceState } from "@slipway/protocol/director/instance";
 import { listVmsParams } from "@slipway/protocol/director/task-params";
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 import { agreedWire, inAddressOrder } from "../api/vm-wire.ts";
 import { loadInstances } from "../store/instances.ts";
 import type { TaskContext } from "../tasks/task.ts";
@@ -22,7 +22,7 @@ const ANSWER_MS = 5_000;
 
 /** Passed on as the agent says it: what it leaves out is not made up. */
 type Reported = Pick<InstanceState, "job_state" | "vitals" | "processes">;
-type Line = Omit<Told<typeof instanceState>, keyof Reported | "resource_pool"> & Reported;
+type Line = Omit<ReplyOf<typeof instanceState>, keyof Reported | "resource_pool"> & Reported;
 
 /** `bosh instances`: one line per instance. */
 export const instances = operation(listVmsParams, async ({ deployment }, task, tools) => {

@@ -1,4 +1,5 @@
 import { utimes } from "node:fs/promises";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { blobId } from "@slipway/engine/blobs/blob-id";
 import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
@@ -17,7 +18,7 @@ async function store() {
   const put = async (id: ReturnType<typeof newLogs>, hoursAgo: number) => {
     await blobs.put(Readable.from([Buffer.from("x")]), { id });
     const at = (NOW - hoursAgo * HOUR_MS) / 1000;
-    await utimes(blobs.pathOf(id), at, at);
+    await utimes(join(dir, id), at, at);
     return id;
   };
   return { blobs, put };

@@ -1,8 +1,5 @@
-import { stat } from "node:fs/promises";
 import { blobId } from "@slipway/engine/blobs/blob-id";
-import type { BlobId } from "@slipway/engine/blobs/blobs";
-import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
-import { ifThere } from "@slipway/kernel/files";
+import type { BlobId, Blobs } from "@slipway/engine/blobs/blobs";
 import type { Random } from "@slipway/kernel/random";
 
 /** Prefix of logs among the blobs. No record names them, and they expire. */
@@ -17,11 +14,11 @@ export const newLogs = (random: Random): BlobId => blobId(LOGS + random.uuid());
 export const newPart = (random: Random): BlobId => blobId(PART + random.uuid());
 
 /** Removes logs that are older than so many days, and all but the newest hundred. */
-export async function expireLogs(blobs: FileBlobs, days: number, now: number): Promise<void> {
+export async function expireLogs(blobs: Blobs, days: number, now: number): Promise<void> {
   const found: { readonly id: BlobId; readonly at: number }[] = [];
   for (const id of await blobs.list()) {
-    const file = id.startsWith(LOGS) ? await ifThere(stat(blobs.pathOf(id))) : undefined;
-    if (file !== undefined) found.push({ id, at: file.mtimeMs });
+    const file = id.startsWith(LOGS) ? await blobs.stat(id) : undefined;
+    if (file !== undefined) found.push({ id, at: file.storedAt });
   }
   const whole = found.filter(({ id }) => !id.startsWith(PART)).sort((a, b) => b.at - a.at);
   const many = whole.slice(KEPT);

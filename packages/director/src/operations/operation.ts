@@ -1,4 +1,4 @@
-import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { Blobs } from "@slipway/engine/blobs/blobs";
 import type { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
 import { journalWithCpiNames } from "@slipway/engine/journal/cpi-names";
 import { type RecordingClients, recordCalls, timed } from "@slipway/engine/recorder/recorder";
@@ -6,6 +6,7 @@ import type { FlowContext, Outside } from "@slipway/engine/steps/context";
 import type { Renderer, RenderPool } from "@slipway/engine/templates/request";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import type { ProxySettings } from "@slipway/kernel/http/proxy";
+import type { Sealer } from "@slipway/kernel/sealer";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
 import { cloudsNow } from "../cpis/clouds-now.ts";
@@ -28,9 +29,11 @@ export interface OperationContext extends Outside {
   /** Directory of uploads until their task is done, and of unpacked archives. */
   readonly uploadsDir: string;
   /** Releases, compiled packages, rendered templates, logs. */
-  readonly blobs: FileBlobs;
+  readonly blobs: Blobs;
   /** Renders job templates, for this task only. */
   readonly renderer: Renderer;
+  /** Hashes texts that may hold secrets, with the key of the state directory. */
+  readonly keyedHash: Sealer["keyedHash"];
   /** Undefined: the Director keeps variables itself. */
   readonly configServer?: ConfigServer | undefined;
   readonly options: {
@@ -128,3 +131,6 @@ export async function askedAt({ id }: Pick<TaskContext, "id">, { db }: Operation
 export const deploymentLock = (name: string): string => `lock:deployment:${name}`;
 /** Time that upstream waits for the lock of another deploy. */
 export const DEPLOYMENT_LOCK_MS = 10_000;
+export const releaseLock = (name: string): string => `lock:release:${name}`;
+/** Time that upstream waits for an upload of a release. */
+export const RELEASE_LOCK_MS = 300_000;

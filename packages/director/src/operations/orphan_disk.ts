@@ -7,6 +7,7 @@ import { wasDone } from "../store/events.ts";
 import { diskByHand } from "./by-hand.ts";
 import { DiskOfStarted } from "./errors.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
+import { mustBeSeen } from "./since-restore.ts";
 
 /** `bosh orphan-disk`: taken from its instance, kept in the orphan list. */
 export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }, task, tools) => {
@@ -23,6 +24,8 @@ export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }
     return `disk ${cid} orphaned`;
   }
   const { deployment } = holder;
+  // The task names no deployment. What else may have come to use the disk matters only when it is deleted.
+  await mustBeSeen({ type: task.type, deployment }, tools.db);
   return await task.withLock(deploymentLock(deployment), DEPLOYMENT_LOCK_MS, async () => {
     const context = flowContext(tools, task, deployment);
     await settleOpenIntents(context);

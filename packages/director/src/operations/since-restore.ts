@@ -6,13 +6,13 @@ import { NotSeenSinceRestore } from "./errors.ts";
 
 /** Tasks that act on the records of their deployment. */
 const OF_DEPLOYMENT: readonly TaskType[] = [
-  ...(["update_deployment", "delete_deployment", "update_instance", "attach_disk"] as const),
+  ...(["update_deployment", "delete_deployment", "update_instance", "attach_disk", "orphan_disk"] as const),
   ...(["run_errand", "cck_scan_and_fix", "create_snapshot", "snapshot_deployment"] as const),
   ...(["delete_snapshot", "delete_deployment_snapshots"] as const),
 ];
-/** Tasks that delete, or take from an instance, what is unused by the records. Any deployment may have come to use it. */
+/** Tasks that delete what is unused by the records. Any deployment may have come to use it. */
 const OF_ALL: readonly TaskType[] = [
-  ...(["delete_orphan_disks", "delete_orphaned_vms", "delete_artifacts", "orphan_disk"] as const),
+  ...(["delete_orphan_disks", "delete_orphaned_vms", "delete_artifacts"] as const),
 ];
 
 /**

@@ -4,7 +4,7 @@ import { activeVm, type InstanceRecord } from "@slipway/engine/model/records";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { sshAnswer } from "@slipway/protocol/director/ssh";
 import { sshParams } from "@slipway/protocol/director/task-params";
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 import type * as v from "valibot";
 import { loadInstances } from "../store/instances.ts";
 import { NothingMatched } from "./errors.ts";
@@ -16,7 +16,7 @@ const AT_ONCE = 32;
 type Params = v.InferOutput<typeof sshParams>;
 type Gateway = "gateway_user" | "gateway_host";
 /** Answer without the keys of a gateway if none is configured, as upstream. */
-type Answer = Omit<Told<typeof sshAnswer>, Gateway> & Partial<Pick<Told<typeof sshAnswer>, Gateway>>;
+type Answer = Omit<ReplyOf<typeof sshAnswer>, Gateway> & Partial<Pick<ReplyOf<typeof sshAnswer>, Gateway>>;
 
 /** Creates users in the named VMs, for the length of an ssh session. The result is one list. */
 export const ssh = operation(sshParams, async (params, task, tools) => {

@@ -1,3 +1,4 @@
+import type { Manifest } from "@slipway/engine/manifest/model";
 import type { AuditEvent } from "@slipway/engine/model/audit-event";
 import { describePlan, planAsJson } from "@slipway/engine/plan/dry-run";
 import type { Plan, StateChange } from "@slipway/engine/plan/model";
@@ -15,9 +16,9 @@ import {
 import { saveLinks } from "../store/links.ts";
 import { teamsOfTask } from "../tasks/list.ts";
 import type { Stage, TaskContext } from "../tasks/task.ts";
-import { AS_DEPLOYED, deployedRequest } from "./deploy/deployed-request.ts";
 import { executePlan } from "./deploy/execute.ts";
-import { gather, type Request } from "./deploy/gather.ts";
+import { AS_DEPLOYED, deployedRequest, gather, type Request } from "./deploy/gather.ts";
+import { knownReleases, lockedReleases } from "./deploy/jobs-planner.ts";
 import { planDeploy } from "./deploy/plan-deploy.ts";
 import { deploymentWords, instanceWords, tellOfWork, type Words } from "./monitor-alerts.ts";
 import { orphanUnused } from "./networks/release.ts";
@@ -73,17 +74,19 @@ async function converge(
     const audit = async (more: Partial<AuditEvent>) =>
       only === undefined ? await task.audit({ ...event, ...more }) : undefined;
     const was = await usedBy(name, tools);
-    const parentId = await audit({});
-    const failed = params.options.dry_run ? () => undefined : tellOfWork(words, name, task, tools);
+    const dryRun = params.options.dry_run;
+    const begun = dryRun ? undefined : await audit({});
+    const failed = dryRun ? () => undefined : tellOfWork(words, name, task, tools);
     try {
       await deploy(await requestOf(params, deployment, task, tools), deployment, only, task, tools);
     } catch (error) {
       failed(error);
       const context = { before: was, after: await usedBy(name, tools) };
-      await audit({ parentId, error: messageTrail(error), context });
+      await audit({ parentId: begun ?? (await audit({})), error: messageTrail(error), context });
       throw error;
     }
-    await audit({ parentId, context: { before: was, after: await usedBy(name, tools) } });
+    // As upstream: a dry run is an event only if it fails.
+    if (!dryRun) await audit({ parentId: begun, context: { before: was, after: await usedBy(name, tools) } });
     return `/deployments/${name}`;
   });
 }
@@ -135,6 +138,8 @@ async function deploy(
     only: (uuid: string) => only === undefined || uuid === only,
     // As upstream: of one instance only the changes are shown.
     preparing: only === undefined ? task.stage("Preparing deployment") : UNTOLD,
+    releasesOf: (manifest: Manifest) =>
+      only === undefined ? lockedReleases(manifest, task, tools) : knownReleases(manifest, tools),
   };
   const gathered = () => gather(request, tools, context, task);
   const { plan, known, jobs, releases, variables, links, managedNetworks } = await planDeploy(
@@ -145,7 +150,7 @@ async function deploy(
     context,
   );
   for (const note of plan.notes) task.warn(note);
-  if (known === undefined) return await show(plan, task);
+  if (known === undefined) return await show(plan, task, request.options.dry_run_steps);
 
   await executePlan(plan, known, task, { ...context, jobs }, only !== undefined);
   await task.write(async (db) => {
@@ -164,8 +169,8 @@ async function deploy(
 }
 
 /** `--dry-run`: the plan, for people in the event log, for programs in the result. */
-async function show(made: Plan, task: TaskContext): Promise<void> {
-  const lines = describePlan(made);
+async function show(made: Plan, task: TaskContext, steps: boolean | undefined): Promise<void> {
+  const lines = describePlan(made, { steps });
   const stage = task.stage("Planned, not done", [], lines.length);
   for (const line of lines) await stage.step(line, () => Promise.resolve());
   task.result(planAsJson(made));

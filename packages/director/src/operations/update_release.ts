@@ -10,15 +10,12 @@ import { BlobWithoutOwner } from "../store/errors.ts";
 import { createdBy } from "../store/events.ts";
 import { versionsOf } from "../store/releases.ts";
 import type { TaskContext } from "../tasks/task.ts";
-import { type OperationContext, operation } from "./operation.ts";
+import { type OperationContext, operation, RELEASE_LOCK_MS, releaseLock } from "./operation.ts";
 import { sweepReleaseBlobs } from "./releases/blobs.ts";
 import { type Opened, planFor, single, store } from "./releases/store.ts";
 
-const LOCK_MS = 300_000;
 /** Tries of an upload: each time a shared blob has just been deleted. */
 const TRIES = 5;
-
-export const releaseLock = (name: string): string => `lock:release:${name}`;
 
 /** A release from a file that was uploaded, or from an address. */
 export const updateRelease = operation(updateReleaseParams, async (params, task, tools) => {
@@ -44,7 +41,9 @@ export const updateRelease = operation(updateReleaseParams, async (params, task,
     );
     await single(task, "Verifying manifest", () => Promise.resolve());
     const { name } = opened.release;
-    return await task.withLock(releaseLock(name), LOCK_MS, () => intoStore(opened, params, task, tools));
+    return await task.withLock(releaseLock(name), RELEASE_LOCK_MS, () =>
+      intoStore(opened, params, task, tools),
+    );
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

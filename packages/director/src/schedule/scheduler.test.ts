@@ -4,8 +4,8 @@ import { type FakeClock, fakeClock } from "@slipway/testkit/fake-clock";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seedShop, WEB_0 } from "../api/testing/seed.ts";
 import { seenSinceRestore } from "../store/restores.ts";
+import { takeTurn } from "../store/scheduled-runs.ts";
 import type { Db } from "../store/schema.ts";
-import { takeTurn } from "../store/turns.ts";
 import { scheduledJobs } from "./jobs.ts";
 import { Scheduler } from "./scheduler.ts";
 

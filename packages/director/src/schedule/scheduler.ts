@@ -1,8 +1,8 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { type Schedule, turnBefore } from "@slipway/protocol/director/schedule";
 import { inTransaction } from "../store/open.ts";
+import { takeTurn } from "../store/scheduled-runs.ts";
 import type { Db } from "../store/schema.ts";
-import { takeTurn } from "../store/turns.ts";
 import { enqueue } from "../tasks/queue.ts";
 import type { NewTask } from "../tasks/task.ts";
 

@@ -2,12 +2,12 @@ import { statfs } from "node:fs/promises";
 import type { Clock } from "@slipway/kernel/clock";
 import type { certificateExpiry } from "@slipway/protocol/director/info";
 import type { directorStatus } from "@slipway/protocol/director/status";
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 import { sql } from "kysely";
 import { sinceRestore } from "../store/restores.ts";
 import type { Db } from "../store/schema.ts";
 
-export type SelfSeen = Told<typeof directorStatus>;
+export type SelfSeen = ReplyOf<typeof directorStatus>;
 
 export interface SelfParts {
   readonly identity: { readonly name: string; readonly uuid: string; readonly version: string };
@@ -16,7 +16,7 @@ export interface SelfParts {
   readonly embedded: boolean;
   readonly stateDir: string;
   readonly workers: () => SelfSeen["workers"];
-  readonly certificates: () => readonly Told<typeof certificateExpiry>[];
+  readonly certificates: () => readonly ReplyOf<typeof certificateExpiry>[];
   /** Undefined: it has none. */
   readonly nats: { readonly connected: boolean } | undefined;
   readonly problems: () => readonly string[];

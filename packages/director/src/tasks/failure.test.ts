@@ -1,3 +1,6 @@
+import { AgentSilent } from "@slipway/engine/agents/agent";
+import { CpiRefused } from "@slipway/engine/clouds/cloud";
+import { StepFailed } from "@slipway/engine/flows/errors";
 import { defineError } from "@slipway/kernel/errors";
 import { scrubUrls } from "@slipway/protocol/schema/scrub";
 import { EVEN_GROWTH, growth } from "@slipway/testkit/growth";
@@ -31,6 +34,14 @@ const Mistake = defineError<Record<never, never>>({
   next: "Report it.",
 });
 
+const REFUSAL = {
+  method: "create_vm",
+  type: "A",
+  errorName: undefined,
+  message: "CPI error 'A' with message 'no'",
+  okToRetry: false,
+};
+
 describe("the failure of a task", () => {
   it.each([
     ["a plain error", new Error("it broke"), 100, "it broke"],
@@ -44,6 +55,24 @@ describe("the failure of a task", () => {
       new Error("deploy", { cause: NoRoom({}) }),
       500001,
       "deploy: no room (TST-003). Next: Look.",
+    ],
+    [
+      "a step that failed by an error of the catalogue",
+      new StepFailed("web/0", "create_vm", DiskFull({})),
+      100,
+      "'web/0', create_vm: the disk is full (TST-001). Next: Make room.",
+    ],
+    [
+      "a step that the CPI refused",
+      new StepFailed("web/0", "create_vm", new CpiRefused(REFUSAL)),
+      100,
+      "'web/0', create_vm: CPI error 'A' with message 'no' (DIC-013). Next: Correct what the CPI names, and do it again. `bosh task --cpi` shows the calls.",
+    ],
+    [
+      "an agent whose error has the next step",
+      new AgentSilent("agent a did not answer; next: look"),
+      100,
+      "agent a did not answer; next: look (DIA-014)",
     ],
     ["one of the catalogue", DiskFull({}), 100, "the disk is full (TST-001). Next: Make room."],
     [

@@ -33,7 +33,9 @@ export const adviceOf = (error: unknown): string => advice(error, oneLine);
 
 function advice(error: unknown, form: (text: string) => string): string {
   const base = form(messageTrail(error)) || UNKNOWN;
-  const known = causes(error).find((one) => one instanceof SlipwayError);
+  const ours = causes(error).filter((one) => one instanceof SlipwayError);
+  // An error that only says where it happened leaves the next step to its cause.
+  const known = ours.find(({ next }) => next !== "") ?? ours.at(-1);
   if (known === undefined || known.kind === "bug") return base;
   return `${base}${base.includes("\n") ? "\n" : " "}${hint(known, base)}`;
 }

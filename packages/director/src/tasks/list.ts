@@ -1,13 +1,13 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { TaskState, TaskType, task, tasksQuery } from "@slipway/protocol/director/task";
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 import { sql } from "kysely";
 import type { Db } from "../store/schema.ts";
 import { BadTaskQuery } from "./errors.ts";
 import { eventLine } from "./events.ts";
 import { CANCELLED_CODE } from "./failure.ts";
 
-export type TaskWire = Told<typeof task>;
+export type TaskWire = ReplyOf<typeof task>;
 
 export interface TaskFilter {
   readonly states?: readonly string[] | undefined;
@@ -21,7 +21,7 @@ export interface TaskFilter {
 }
 
 /** The query of `GET /tasks`, as it comes. */
-export type TaskQuery = Partial<Told<typeof tasksQuery>>;
+export type TaskQuery = Partial<ReplyOf<typeof tasksQuery>>;
 
 /** Types that `verbose=1` shows: upstream's list, with types that are still to come. */
 const SHOWN: readonly string[] = [

@@ -3,8 +3,8 @@ import { freshDatabase } from "@slipway/testkit/database";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Lease } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
-import { Bell } from "./bell.ts";
 import { deploymentLock, instanceLock, type LockOptions, listLocks, TaskLocks } from "./locks.ts";
+import { Notifier } from "./notifier.ts";
 import { claim, finish, release } from "./queue.ts";
 import { emptyTables, gate, queued } from "./testing/stage.ts";
 
@@ -37,7 +37,7 @@ const locksOf = (lease: Lease, over: Partial<LockOptions> = {}) =>
     signal: never,
     keep: () => false,
     onLost: () => undefined,
-    released: new Bell(),
+    released: new Notifier(),
     onError: (error) => {
       throw error;
     },

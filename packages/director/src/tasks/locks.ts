@@ -1,12 +1,12 @@
 import type { AuditEvent } from "@slipway/engine/model/audit-event";
 import type { Clock } from "@slipway/kernel/clock";
 import type { lock } from "@slipway/protocol/director/lock";
-import type { Told } from "@slipway/protocol/schema/told";
+import type { ReplyOf } from "@slipway/protocol/schema/reply-of";
 import { type QueryResult, type RawBuilder, sql } from "kysely";
 import { type Lease, leaseLostAs, mine } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
-import type { Bell } from "./bell.ts";
 import { LockLost, LockTaken } from "./errors.ts";
+import type { Notifier } from "./notifier.ts";
 
 export const deploymentLock = (deployment: string): string => `lock:deployment:${deployment}`;
 export const instanceLock = (uuid: string): string => `lock:instance:${uuid}`;
@@ -33,7 +33,7 @@ export interface LockOptions {
   /** Receives once the resurrection that the task waits for longer than requested. */
   readonly waits?: ((message: string) => void) | undefined;
   /** Fires when any lock is released. */
-  readonly released: Bell;
+  readonly released: Notifier;
   /** Writes an event for `bosh events`. */
   readonly audit?: ((event: AuditEvent) => Promise<unknown>) | undefined;
 }
@@ -183,8 +183,10 @@ export class TaskLocks {
 
 const lockEvent = (action: "acquire" | "release" | "lost", name: string): AuditEvent => {
   const { type, resource } = parts(name);
-  const deployment = type === "deployment" ? resource.join(":") : undefined;
-  return { action, objectType: "lock", objectName: name, deployment };
+  const event = { action, objectType: "lock", objectName: name };
+  // As upstream: a package is compiled for the task's deployment, a release belongs to none.
+  if (type === "compile") return event;
+  return { ...event, deployment: type === "deployment" ? resource.join(":") : undefined };
 };
 
 /** Expired, and its task will not come back for it. */
@@ -224,7 +226,7 @@ function parts(name: string): { type: string; resource: readonly string[] } {
 }
 
 /** `GET /locks`: the CLI wants both numbers as strings. */
-type LockWire = Told<typeof lock>;
+type LockWire = ReplyOf<typeof lock>;
 
 export async function listLocks(db: Db): Promise<readonly LockWire[]> {
   await sql`delete from locks where ${abandoned("locks")}

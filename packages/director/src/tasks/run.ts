@@ -6,17 +6,17 @@ import { addTaskEvent } from "../store/events.ts";
 import { openJournal } from "../store/journal.ts";
 import { LeaseLost, writeFenced } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
-import type { Bell } from "./bell.ts";
 import { DirectorStopping, LockLost, UnknownWork } from "./errors.ts";
 import { type EventLog, makeEventLog } from "./events.ts";
 import { CANCELLED_CODE, causes, debugText, failureOf, oneLine, shortResult } from "./failure.ts";
 import { cancelledMessage } from "./list.ts";
 import { TaskLocks } from "./locks.ts";
+import type { Notifier } from "./notifier.ts";
 import { TaskOutput } from "./output.ts";
 import { conversationOutput, cpiOutput, debugOutput, introduction } from "./outputs.ts";
 import { type ClaimedTask, type Ending, finish, release, renew } from "./queue.ts";
-import { type Space, setbackIn } from "./setback.ts";
 import { TaskCancelled, type TaskContext, type TaskWork } from "./task.ts";
+import { type Space, transientCause } from "./transient-cause.ts";
 import { type RunWatch, type TaskWatch, UNWATCHED, watchedStages, watching } from "./watch.ts";
 
 export type Works = Readonly<Partial<Record<TaskType, TaskWork>>>;
@@ -33,7 +33,7 @@ export interface RunOptions {
   /** Put around the journal of every run: by drivers that watch or break it. */
   readonly journal: (journal: Journal) => Journal;
   /** Fires when any lock is released. */
-  readonly released: Bell;
+  readonly released: Notifier;
   readonly space?: Space | undefined;
   readonly watch?: TaskWatch | undefined;
   /** Receives background errors. */
@@ -121,7 +121,7 @@ export class TaskRun {
     });
     const signal = this.#controller.signal;
     const write = (line: string) => output.append("event", line);
-    const events = makeEventLog(clock, signal, write, (error) => this.#setbackIn(error) !== undefined);
+    const events = makeEventLog(clock, signal, write, (error) => this.#transientCause(error) !== undefined);
     const debug = debugOutput(output, clock);
     const results: string[] = [];
     const ending = await this.#work(output, events, debug, results);
@@ -153,8 +153,8 @@ export class TaskRun {
     await this.#release();
   }
 
-  #setbackIn(error: unknown): string | undefined {
-    return setbackIn(error, this.#options.space, this.#begun);
+  #transientCause(error: unknown): string | undefined {
+    return transientCause(error, this.#options.space, this.#begun);
   }
 
   /** Undefined: the task is not over, it goes on in another run. */
@@ -184,7 +184,7 @@ export class TaskRun {
       }
       if (causes(error).some((one) => LeaseLost.is(one))) this.#leaseLost();
       if (this.#elsewhere) return undefined;
-      this.#setback = LockLost.is(reason) ? undefined : this.#setbackIn(error);
+      this.#setback = LockLost.is(reason) ? undefined : this.#transientCause(error);
       if (this.#setback !== undefined) {
         events.warn(`${this.#setback}. The task waits and goes on by itself.`);
         return undefined;
@@ -200,12 +200,16 @@ export class TaskRun {
       clock: this.#options.clock,
       signal: this.#controller.signal,
       expiryMs: this.#options.lockExpiryMs,
-      keep: (error) => this.#elsewhere || this.#setbackIn(error) !== undefined,
+      keep: (error) => this.#elsewhere || this.#transientCause(error) !== undefined,
       onLost: (error) => this.#controller.abort(error),
       waits,
       onError: (error) => debug(debugText(error)),
       released: this.#options.released,
-      audit: (event) => addTaskEvent(this.#db, this.task.lease, this.task.user, event),
+      audit: (event) =>
+        addTaskEvent(this.#db, this.task.lease, this.task.user, {
+          deployment: this.task.deployment,
+          ...event,
+        }),
     });
     this.#renewLocks = () => locks.renew();
     return locks;

@@ -4,12 +4,12 @@ import type { Random } from "@slipway/kernel/random";
 import type { TaskState, TaskType } from "@slipway/protocol/director/task";
 import type { Notice } from "../store/listen.ts";
 import type { Db } from "../store/schema.ts";
-import { Bell } from "./bell.ts";
 import { type CancelFilter, cancelTasks, noteWaiting } from "./list.ts";
+import { Notifier } from "./notifier.ts";
 import { type ClaimedTask, cancelledOf, claim, enqueue } from "./queue.ts";
 import { type RunOptions, TaskRun, type Works } from "./run.ts";
-import type { Space } from "./setback.ts";
 import type { NewTask, Tasks } from "./task.ts";
+import type { Space } from "./transient-cause.ts";
 
 /** Short questions of an operator: they must not wait behind long deploys. */
 const QUICK: readonly TaskType[] = ["vms", "instances", "ssh"];
@@ -65,7 +65,7 @@ export class TaskRunner implements Tasks {
   readonly #options: RunnerOptions;
   readonly #owner: string;
   readonly #runs = new Map<TaskRun, Promise<void>>();
-  readonly #released = new Bell();
+  readonly #released = new Notifier();
   #state: "new" | "running" | "stopped" = "new";
   #looking: Promise<void> | undefined;
   #lookAgain = false;

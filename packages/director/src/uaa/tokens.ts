@@ -71,7 +71,8 @@ async function judge(
   const token = readJwt(text);
   if (token === undefined) return undefined;
   const candidates = await keys.find(token.header.kid);
-  if (!candidates.some((key) => key.verifies(token))) return undefined;
+  const verified = await Promise.all(candidates.map((key) => key.verifies(token)));
+  if (!verified.includes(true)) return undefined;
   const verdict = judgeClaims(token, rules, clock.now());
   if (verdict.ok) return { name: verdict.name, scopes: verdict.scopes };
   if (verdict.usual !== true) onError(TokenRefused({ why: verdict.why }));

@@ -41,3 +41,35 @@ export const CaUnreadable = defineError<{ what: string; path: string }>({
   message: (p) => `${p.what} of the Director's configuration is neither a certificate nor a file: ${p.path}`,
   next: "Give the CA certificate as PEM text, or the path of a file with it.",
 });
+
+export const VariablesElsewhere = defineError<{ url: string }>({
+  code: "DIV-025",
+  kind: "operator",
+  status: 409,
+  message: (p) => `values of variables are kept by the config server ${p.url}, not by the Director`,
+  next: "Use that server's own program, such as `credhub get`, `credhub set` and `credhub regenerate`; then deploy again.",
+});
+
+export const NoSuchVariable = defineError<{ name: string }>({
+  code: "DIV-026",
+  kind: "operator",
+  status: 404,
+  message: (p) => `there is no variable '${p.name}'`,
+  next: "`slipway -d DEPLOYMENT variables` lists the names that a deployment uses. `slipway variable set` makes one.",
+});
+
+export const NotRegenerated = defineError<{ name: string; why: string }>({
+  code: "DIV-027",
+  kind: "operator",
+  status: 409,
+  message: (p) => `variable '${p.name}' is not regenerated: ${p.why}`,
+  next: "Nothing was changed. `slipway variable set {name}` gives it a value of yours.",
+});
+
+export const VariableChanged = defineError<{ name: string }>({
+  code: "DIV-028",
+  kind: "operator",
+  status: 409,
+  message: (p) => `variable '${p.name}' was changed by another request meanwhile`,
+  next: "Nothing was changed by this one. Look at it, and run the command again if it is still needed.",
+});

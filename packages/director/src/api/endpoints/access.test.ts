@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { Blobs } from "@slipway/engine/blobs/blobs";
+import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { systemRandom } from "@slipway/kernel/random";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -9,7 +10,7 @@ import { type Harness, startHarness } from "../testing/harness.ts";
 import { seedShop, WEB_0, WEB_1 } from "../testing/seed.ts";
 
 let api: Harness;
-let blobs: FileBlobs;
+let blobs: Blobs;
 let remove: () => Promise<void>;
 beforeAll(async () => {
   const directory = await temporaryDirectory();

@@ -299,6 +299,22 @@ describe("a CPI config", () => {
     expect((await api.get("/cpi_configs?limit=1")).json).toMatchObject([{ properties: absolute }]);
   });
 
+  it("may have one variable with an absolute name for all properties, whose value is a map", async () => {
+    const whole = (name: string) => config("a", `, properties: ${name}`);
+    expect(await yaml("/cpi_configs", whole("((all))"))).toMatchObject({
+      ...{ status: 400, json: { code: 540004 } },
+    });
+    const save = (id: string, name: string, value: unknown) =>
+      saveVariable(api.db, { id, name, type: "value", value, options: {}, requestId: id }, () => false);
+    await save("w-1", "/cpi/text", "canary");
+    const refused = await yaml("/cpi_configs", whole("((/cpi/text))"));
+    expect(refused.status).toBe(400);
+    expect(refused.body).toContain("cpis[a].properties");
+    expect(refused.body).not.toContain("canary");
+    await save("w-2", "/cpi/all", { key: "canary" });
+    expect((await yaml("/cpi_configs", whole("((/cpi/all))"))).status).toBe(201);
+  });
+
   it("is taken by update-config before its variables have values", async () => {
     const content = config("c", ", properties: {key: ((/cpi/later))}");
     expect((await send("POST", "/configs", { type: "cpi", name: "later", content })).status).toBe(201);

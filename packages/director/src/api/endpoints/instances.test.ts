@@ -14,6 +14,49 @@ beforeEach(() => void api.queued.splice(0));
 
 const put = (path: string) => api.ask("PUT", path, { type: "text/yaml", body: "" });
 
+describe("one instance", () => {
+  const of = (path: string) => api.get(`/deployments/shop/jobs/${path}`);
+
+  it.each([["web/0"], [`web/${WEB_0}`]])("is read at jobs/%s, with its disks", async (path) => {
+    expect(await of(path)).toMatchObject({
+      status: 200,
+      json: {
+        ...{ deployment: "shop", job: "web", index: 0, id: WEB_0, state: "started" },
+        disks: ["disk-1"],
+      },
+    });
+  });
+
+  it("has the state that is wanted of it, and no disks if it has none", async () => {
+    expect((await of("web/1")).json).toMatchObject({ id: WEB_1, state: "detached", disks: [] });
+  });
+
+  it("is refused in upstream's numbers if it does not exist", async () => {
+    expect(await of("web/7")).toMatchObject({ status: 404, json: { code: 70001 } });
+    expect(await of("web/x")).toMatchObject({ status: 400, json: { code: 70002 } });
+  });
+
+  it("has snapshots of its own", async () => {
+    const snapshot = { disk_cid: "disk-1", clean: false, cpi: "", task_id: 1 };
+    await api.db
+      .insertInto("snapshots")
+      .values({ cid: "snap-1", ...snapshot, created_at: new Date("2025-11-15T19:00:00Z") })
+      .execute();
+    const cids = async (path: string) =>
+      ((await of(`${path}/snapshots`)).json as readonly { snapshot_cid: string }[]).map(
+        ({ snapshot_cid: cid }) => cid,
+      );
+    expect(await cids("web/0")).toEqual(["snap-1"]);
+    expect(await cids(`web/${WEB_0}`)).toEqual(["snap-1"]);
+    expect(await cids("web/1")).toEqual([]);
+  });
+});
+
+it("an orphaned disk is deleted at its old address, too", async () => {
+  expect((await api.ask("DELETE", "/orphan_disks/disk-old")).status).toBe(302);
+  expect(api.queued).toMatchObject([{ type: "delete_orphan_disks", params: { disk_cids: ["disk-old"] } }]);
+});
+
 describe("start, stop, restart, recreate", () => {
   it.each([
     ["/jobs/*?state=stopped", { to: "stopped" }],

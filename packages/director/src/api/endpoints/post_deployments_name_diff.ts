@@ -35,7 +35,7 @@ export const postDeploymentsNameDiff = endpoint(
         ...(managesNetworks === true && { managedNetworks: await listNetworks(db) }),
       });
       const after = { main, configs: [...cloudConfigs, ...runtimeConfigs], stemcells, releases };
-      const more = problems.length === 0 ? { context } : { context, problems: [...problems] };
+      const more = { context, problems: [...problems] };
       return await difference(documents, { before, after, redact, number: 440001 }, more);
     } catch (error) {
       onError(error);

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { blobId } from "@slipway/engine/blobs/blob-id";
-import type { BlobId } from "@slipway/engine/blobs/blobs";
-import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { BlobId, Blobs } from "@slipway/engine/blobs/blobs";
+import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { systemRandom } from "@slipway/kernel/random";
 import { readJobManifest } from "@slipway/protocol/release/job-mf";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
@@ -12,7 +12,7 @@ import { type PackageToSave, saveRelease } from "../../store/save-release.ts";
 import { type Harness, startHarness } from "../testing/harness.ts";
 
 let api: Harness;
-let blobs: FileBlobs;
+let blobs: Blobs;
 let removeBlobs: () => Promise<void>;
 
 const SPEC = {

@@ -5,7 +5,7 @@ import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { configuredClouds } from "@slipway/engine/clouds/testing/configured";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { untold } from "@slipway/protocol/schema/told";
+import { replyProblems } from "@slipway/protocol/schema/reply-of";
 import { freshDatabase } from "@slipway/testkit/database";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { TEST_CERT, TEST_KEY } from "@slipway/testkit/tls-fixture";
@@ -133,7 +133,8 @@ export async function startHarness(
 /** Throws unless an answer is what its endpoint declares; called for every answer of every test. */
 function mustBeDeclared({ reply: declared }: Shapes, { document }: Reply): void {
   if (document === undefined) return;
-  const problems = declared === undefined ? ["the endpoint declares no answer"] : untold(declared, document);
+  const problems =
+    declared === undefined ? ["the endpoint declares no answer"] : replyProblems(declared, document);
   if (problems.length > 0) throw new Error(`not the answer that is declared: ${problems.join("; ")}`);
 }
 

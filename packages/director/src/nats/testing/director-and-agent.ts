@@ -11,7 +11,7 @@ import { dial, readNatsUrl } from "@slipway/kernel/nats/dial";
 import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { Machine } from "@slipway/testkit/agent-machine";
+import { AgentMachine } from "@slipway/testkit/agent-machine";
 import { freshDatabase } from "@slipway/testkit/database";
 import { freePort } from "@slipway/testkit/free-port";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
@@ -73,8 +73,10 @@ async function running(db: Db, stateDir: string, config: NatsOptions["config"]) 
     options: { enableCpiResizeDisk: false, enableCpiUpdateDisk: false },
     uploadsDir: stateDir,
     blobs: directoryBlobs({ dir: stateDir, random: systemRandom }),
+    keyedHash: () => "",
     renderer: {
       open: () => ({
+        identity: () => Promise.resolve(undefined),
         render: () => Promise.reject(new Error("nothing is rendered here")),
         close: () => Promise.resolve(),
       }),
@@ -115,7 +117,7 @@ export async function withAgent(bundle: string, given?: NatsOptions["config"]) {
     })
     .execute();
   await db.deleteFrom("persistent_disks").execute();
-  const machine = await Machine.open({ bundle });
+  const machine = await AgentMachine.open({ bundle });
   onTestFinished(() => machine.close());
   const env = { bosh: { ...agentEnvOf(), ...envBosh } };
   await machine.offer(machine.settings({ agent_id: ID, mbus: "", networks: NETWORKS, env }));

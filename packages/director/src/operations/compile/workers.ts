@@ -9,13 +9,13 @@ import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
 import { activeVm, type InstanceRecord } from "@slipway/engine/model/records";
 import { planDeletion } from "@slipway/engine/plan/deletion";
 import type { InstancePlan, PlanInput } from "@slipway/engine/plan/model";
+import { planOrThrow } from "@slipway/engine/plan/plan";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import { withDeadline } from "@slipway/kernel/deadline";
 import { IpTaken } from "../../store/errors.ts";
 import { createInstances } from "../../store/instances.ts";
+import { takenIps } from "../../store/ips.ts";
 import { TaskCancelled, type TaskContext } from "../../tasks/task.ts";
-import { othersIps } from "../deploy/others-ips.ts";
-import { planned } from "../deploy/planned.ts";
 import type { OperationContext } from "../operation.ts";
 
 interface Worker {
@@ -118,14 +118,14 @@ export class Workers {
   async #plan(alias: string): Promise<{ readonly plan: InstancePlan; readonly desired: DesiredInstance }> {
     const group = `compilation-${this.#tools.random.uuid()}` as GroupName;
     const { manifest, cloudConfig } = this.#input;
-    const made = planned({
+    const { db, ownIps } = this.#tools;
+    const made = planOrThrow({
       ...this.#input,
       ...workerDocuments(manifest, cloudConfig, group, alias),
       instances: [],
       agents: new Map(),
-      takenIps: await othersIps("", this.#tools),
+      takenIps: await takenIps(db, "", ownIps),
       options: NO_OPTIONS,
-      jobs: undefined,
     });
     const [early] = made.missingVms;
     const [desired] = made.desired;

@@ -8,6 +8,7 @@ import {
   type InstanceRecord,
 } from "@slipway/engine/model/records";
 import type { JobsToRun } from "@slipway/engine/steps/context";
+import type { RenderedArchive } from "@slipway/engine/templates/rendered-archive";
 import type { AgentId } from "@slipway/protocol/ids";
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import { pushBlob } from "../compile/moved-blobs.ts";
@@ -38,7 +39,7 @@ export const bringJobs = (
     for (const one of packages) if (!there.has(idOf(one))) await pushBlob(agent, one, tools, signal);
   };
 
-  const pushArchive = async (agent: Agent, archive: RenderedInstance["archive"], signal: AbortSignal) => {
+  const pushArchive = async (agent: Agent, archive: RenderedArchive, signal: AbortSignal) => {
     const blobId = tools.random.uuid();
     await agent.putBlob(blobId, archive.bytes, { signal });
     return { blobId, digest: archive.digest };

@@ -6,9 +6,8 @@ import { activeVm } from "@slipway/engine/model/records";
 import type { Batch, GroupPlan, InstancePlan, Plan } from "@slipway/engine/plan/model";
 import { aboutInstance, agentOf, type FlowContext } from "@slipway/engine/steps/context";
 import { STEPS, type StepName } from "@slipway/engine/steps/steps";
-import type { Stage, TaskContext } from "../../tasks/task.ts";
+import type { Stage, StageStep, TaskContext } from "../../tasks/task.ts";
 import { inFlight } from "../in-flight.ts";
-import { inPhases } from "./phases.ts";
 
 /** Early VMs are made all groups at once; the cloud is the limit, and it is asked gently. */
 const MISSING_AT_ONCE = 32;
@@ -158,4 +157,41 @@ export function narrowed(plan: Plan, only: (uuid: string, group: string) => bool
       })),
     ),
   };
+}
+
+/** Phases that begin with a step, in upstream's words for one instance. Steps in between belong to the phase that has begun. */
+const PHASES: Partial<Readonly<Record<StepName, string>>> = {
+  stop: "Stopping instance",
+  delete_vm: "Deleting VM",
+  orphan_vm: "Deleting VM",
+  create_vm: "Creating VM",
+  apply: "Starting instance",
+  start: "Starting instance",
+};
+/** Steps that take off the disks of a VM before it is deleted. */
+const BEFORE_DELETION: readonly StepName[] = ["unmount_disk", "detach_disk", "detach_named_disk"];
+
+/** Works on one instance, shown as `Updating instance web/... (0): Stopping instance`. */
+async function inPhases(
+  stage: Stage,
+  { steps, desired }: InstancePlan,
+  work: (progress: (step: StepName) => void) => Promise<void>,
+): Promise<void> {
+  const deletes = steps.some(({ name }) => PHASES[name] === PHASES.delete_vm);
+  const stays = desired?.state === "stopped";
+  let now: (StageStep & { readonly name: string }) | undefined;
+  const enter = (step: StepName) => {
+    const ofDeletion = deletes && BEFORE_DELETION.includes(step) ? PHASES.delete_vm : undefined;
+    const name = stays && step === "apply" ? undefined : (PHASES[step] ?? ofDeletion);
+    if (name === undefined || now?.name === name) return;
+    now?.finished();
+    now = { name, ...stage.begin(name) };
+  };
+  try {
+    await work(enter);
+  } catch (error) {
+    now?.failed(error);
+    throw error;
+  }
+  now?.finished();
 }

@@ -5,7 +5,9 @@ import { checkDeploy } from "@slipway/engine/manifest/deploy-problems";
 import type { UpdatePolicy } from "@slipway/engine/manifest/model";
 import { notesOn } from "@slipway/engine/manifest/notes";
 import { pinDeployedVersions } from "@slipway/engine/manifest/pin-deployed-versions";
+import { resolveStemcells, stemcellsIn } from "@slipway/engine/manifest/resolve-stemcells";
 import type { InstanceUuid } from "@slipway/engine/model/names";
+import type { StemcellRecord } from "@slipway/engine/model/records";
 import type { PlanInput, PlanOptions, StateChange } from "@slipway/engine/plan/model";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import type { DeployOptions } from "@slipway/protocol/director/task-params";
@@ -13,18 +15,18 @@ import { cpiConfigs } from "../../cpis/configured.ts";
 import { findConfigs } from "../../store/configs.ts";
 import { listDeployments, teamsOfDeployment } from "../../store/deployments.ts";
 import { loadInstances } from "../../store/instances.ts";
+import { takenIps } from "../../store/ips.ts";
 import { listNetworks } from "../../store/networks.ts";
+import type { Db } from "../../store/schema.ts";
 import { usableStemcells } from "../../store/stemcells.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import { askAgents } from "../ask-agents.ts";
 import { clearWorkers } from "../compile/workers.ts";
-import { ConfigsGone, NoCloudConfig, OtherDeployment } from "../errors.ts";
+import { ConfigsGone, NoCloudConfig, NothingDeployed, OtherDeployment } from "../errors.ts";
 import { makeNetworks, networksByName } from "../networks/make.ts";
 import type { OperationContext } from "../operation.ts";
-import { linkNames } from "./link-names.ts";
-import { othersIps } from "./others-ips.ts";
+import { linkNames } from "./jobs-planner.ts";
 import { type DeployVariables, deploymentVariables, type VariablesRequest } from "./variables.ts";
-import { variablesRequest } from "./variables-request.ts";
 
 /** Deadline with --fix: silent agents are expected, and not waited for as long as one that is only busy. */
 const FIX_ANSWER_MS = 15_000;
@@ -77,7 +79,7 @@ export async function gather(
       ...(request.options.fix && { timeoutMs: FIX_ANSWER_MS }),
       silent: request.silent,
     }),
-    takenIps: await othersIps(request.deployment, tools),
+    takenIps: await takenIps(tools.db, request.deployment, tools.ownIps),
     cpis: clouds.configured ? clouds : undefined,
     stemcells,
     options: planOptions(request),
@@ -182,4 +184,48 @@ function planOptions({ options, state, askedAt }: Request): PlanOptions {
 function amountOf(text: string | undefined): UpdatePolicy["canaries"] | undefined {
   if (text === undefined) return undefined;
   return text.endsWith("%") ? { percent: Number(text.slice(0, -1)) } : { count: Number(text) };
+}
+
+const variablesRequest = (
+  { deployment, versions, options }: Request,
+  manifest: unknown,
+  stemcells: readonly StemcellRecord[],
+  db: Db,
+): VariablesRequest => ({
+  deployment,
+  versions,
+  dryRun: options.dry_run,
+  forceLatest: options.force_latest_variables,
+  stemcellsChanged: async () => {
+    const [summary] = await listDeployments(db, [deployment]);
+    const used = new Set((summary?.stemcells ?? []).map(({ name, version }) => `${name}/${version}`));
+    const wanted = stemcellsIn(manifest).flatMap((one) => {
+      const found = resolveStemcells([one], stemcells);
+      return found.ok ? found.stemcells : [];
+    });
+    return !wanted.some(({ records }) => records.some(({ name, version }) => used.has(`${name}/${version}`)));
+  },
+});
+
+export const AS_DEPLOYED = {
+  recreate: false,
+  recreate_persistent_disks: false,
+  dry_run: false,
+  force_latest_variables: false,
+};
+
+/** Returns the deployment as it was last deployed. Silent agents do not block it. */
+export async function deployedRequest(deployment: string, { db }: OperationContext): Promise<Request> {
+  const [found] = await listDeployments(db, [deployment]);
+  if (found === undefined || found.manifestText === null) throw NothingDeployed({ deployment });
+  return {
+    deployment,
+    manifestText: found.manifestText,
+    configIds: found.configs.map(({ id }) => id),
+    options: { ...AS_DEPLOYED, fix: true, skip_drain: [] },
+    state: undefined,
+    firstDeploy: false,
+    versions: "deployed",
+    askedAt: 0,
+  };
 }

@@ -1,20 +1,24 @@
-import type { DnsGroup } from "@slipway/engine/jobs/dns/ids";
-import { groupKey } from "@slipway/engine/jobs/dns/ids";
+import { type PlanProblem, problemsError } from "@slipway/engine/documents/problems";
+import { type DnsGroup, type DnsIds, groupKey } from "@slipway/engine/jobs/dns/ids";
 import { jobsError } from "@slipway/engine/jobs/errors";
 import { consumedDeployments } from "@slipway/engine/jobs/links/consumers";
 import { type LinkProvider, linkGroupName } from "@slipway/engine/jobs/links/model";
+import { variableLinks } from "@slipway/engine/jobs/links/of-variables";
+import { diskLinks, dnsGroups } from "@slipway/engine/jobs/links/plan-links";
 import type { JobsPlan } from "@slipway/engine/jobs/model";
 import { planJobs } from "@slipway/engine/jobs/plan-jobs";
+import type { CloudConfig, Manifest } from "@slipway/engine/manifest/model";
 import type { DesiredInstance } from "@slipway/engine/model/goal";
 import type { InstanceUuid } from "@slipway/engine/model/names";
-import type { Plan, PlanInput } from "@slipway/engine/plan/model";
+import type { Placement } from "@slipway/engine/plan/plan";
+import { chooseRelease } from "@slipway/engine/releases/choose-release";
 import type { KnownRelease } from "@slipway/engine/releases/model";
-import type { NamedInDns } from "../../store/dns-ids.ts";
-import { sharedProviders } from "../../store/links.ts";
+import { dnsIds, giveDnsIds, type NamedInDns, withProvisional } from "../../store/dns-ids.ts";
+import { type DeployedLinks, sharedProviders } from "../../store/links.ts";
+import { loadReleases, versionsOf } from "../../store/releases.ts";
 import type { TaskContext } from "../../tasks/task.ts";
-import type { OperationContext } from "../operation.ts";
-import { dnsNumbers } from "./dns-numbers.ts";
-import type { DeployVariables } from "./variables.ts";
+import { type OperationContext, RELEASE_LOCK_MS, releaseLock } from "../operation.ts";
+import type { DeployVariables, NameOfLink } from "./variables.ts";
 
 /** Plans what instances run: once for all as they are planned, and again with what is learned of one of them. */
 export interface JobsPlanner {
@@ -22,7 +26,7 @@ export interface JobsPlanner {
   again(instances: readonly DesiredInstance[], only: InstanceUuid): JobsPlan;
 }
 
-export interface ToPlan {
+interface ToPlan {
   readonly releases: ReadonlyMap<string, KnownRelease>;
   readonly variables: Pick<DeployVariables, "linkConsumers">;
   readonly dryRun: boolean;
@@ -30,8 +34,7 @@ export interface ToPlan {
 
 /** Returns a planner with the links of other deployments, and the numbers that names are made of. */
 export async function jobsPlanner(
-  { desired }: Plan,
-  { manifest, director, cloudConfig }: PlanInput,
+  { desired, input: { manifest, director, cloudConfig } }: Placement,
   { releases, variables, dryRun }: ToPlan,
   task: TaskContext,
   tools: OperationContext,
@@ -78,3 +81,103 @@ const linkGroup = (provider: LinkProvider): DnsGroup => ({
   name: linkGroupName(provider),
   deployment: provider.deployment,
 });
+
+interface DnsWanted {
+  readonly named: NamedInDns;
+  /** Deployments whose groups and instances are numbered. */
+  readonly deployments: readonly string[];
+  /** Instances that may not be recorded yet. */
+  readonly uuids: readonly string[];
+  readonly dryRun: boolean;
+}
+
+/** The numbers that names are made of. What has none gets one; in a dry run for its time only. */
+async function dnsNumbers(
+  { named, deployments, uuids, dryRun }: DnsWanted,
+  task: TaskContext,
+  { db }: OperationContext,
+): Promise<DnsIds> {
+  if (!dryRun) await task.write((tx) => giveDnsIds(tx, named));
+  return withProvisional(await dnsIds(db, deployments), named, uuids);
+}
+
+/**
+ * Returns the names of the links that certificates consume, before any instance is planned. Certificates outlive a dry run: so do
+ * the numbers in their names.
+ */
+export async function linkNames(
+  { manifest, cloudConfig }: { readonly manifest: Manifest; readonly cloudConfig: CloudConfig },
+  { linkConsumers }: Pick<DeployVariables, "linkConsumers">,
+  task: TaskContext,
+  tools: OperationContext,
+): Promise<NameOfLink> {
+  const releases = await knownReleases(manifest, tools);
+  const others = consumedDeployments(manifest);
+  const named = {
+    azs: cloudConfig.azs.map(({ name }) => name),
+    networks: cloudConfig.networks.map(({ name }) => name),
+    groups: dnsGroups({ manifest, releases }),
+  };
+  const deployments = [manifest.name, ...others];
+  const ids = tools.dns && (await dnsNumbers({ named, deployments, uuids: [], dryRun: false }, task, tools));
+  const found = variableLinks({
+    director: { name: tools.settings.directorName },
+    manifest,
+    releases,
+    sharedProviders: await sharedProviders(tools.db, others),
+    variableConsumers: linkConsumers,
+    ...(tools.dns && ids && { dns: { ...tools.dns, ids } }),
+  });
+  if (!found.ok) throw jobsError(found);
+  return (variable, as) => found.nameOf(variable, as);
+}
+
+/** Links to keep of a deploy. `planned` is undefined for a deployment without jobs: only its named disks are links. */
+export const deployedLinks = (manifest: Manifest, planned: DeployedLinks | undefined): DeployedLinks => ({
+  linkProviders: planned?.linkProviders ?? diskLinks(manifest),
+  linkConsumers: planned?.linkConsumers ?? [],
+  links: planned?.links ?? [],
+  formerGroups: new Map(
+    manifest.groups
+      .filter(({ migratedFrom }) => migratedFrom.length > 0)
+      .map(({ name, migratedFrom }) => [name, migratedFrom.map((from) => from.name)]),
+  ),
+});
+
+/** Returns the uploaded releases that the manifest means, by name. One error names all that are missing. */
+export async function knownReleases(
+  { releases }: Manifest,
+  { db }: OperationContext,
+): Promise<ReadonlyMap<string, KnownRelease>> {
+  const problems: PlanProblem[] = [];
+  const chosen: { readonly name: string; readonly version: string }[] = [];
+  for (const wanted of releases) {
+    const choice = chooseRelease(wanted, await versionsOf(db, wanted.name));
+    if ("problem" in choice) problems.push(choice);
+    else chosen.push(choice);
+  }
+  if (problems.length > 0) throw problemsError("this cannot be deployed", problems);
+  return new Map((await loadReleases(db, chosen)).map((one) => [one.name, one]));
+}
+
+/**
+ * The same under the locks of the releases, as upstream's Director binds them: a deploy waits for an upload or a deletion of
+ * one that it means.
+ */
+export const lockedReleases = (manifest: Manifest, task: TaskContext, tools: OperationContext) =>
+  withReleaseLocks(
+    manifest.releases.map(({ name }) => name),
+    task,
+    () => knownReleases(manifest, tools),
+  );
+
+/** Always takes the locks in the order of the names, so that two tasks never wait for each other. */
+export function withReleaseLocks<T>(
+  names: readonly string[],
+  task: TaskContext,
+  work: () => Promise<T>,
+): Promise<T> {
+  return [...new Set(names)]
+    .sort()
+    .reduceRight((inner, name) => () => task.withLock(releaseLock(name), RELEASE_LOCK_MS, inner), work)();
+}

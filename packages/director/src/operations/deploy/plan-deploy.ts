@@ -1,25 +1,26 @@
-import type { KnownInstances } from "@slipway/engine/flows/run-instance";
+import { problemsError } from "@slipway/engine/documents/problems";
+import { KnownInstances } from "@slipway/engine/flows/run-instance";
+import type { Manifest } from "@slipway/engine/manifest/model";
+import { newInstance } from "@slipway/engine/model/goal";
 import type { Plan, PlanInput } from "@slipway/engine/plan/model";
+import { type Placement, placeInstances, planSteps } from "@slipway/engine/plan/plan";
+import type { KnownRelease } from "@slipway/engine/releases/model";
 import type { FlowContext, JobsToRun } from "@slipway/engine/steps/context";
 import { messageTrail } from "@slipway/kernel/errors";
-import type { DeploymentRecord } from "../../store/deployments.ts";
+import { type DeploymentRecord, useStemcells } from "../../store/deployments.ts";
 import { IpTaken } from "../../store/errors.ts";
+import { createInstances, recordInputs, withdrawReservations } from "../../store/instances.ts";
+import { takenIps } from "../../store/ips.ts";
 import { announceProviders, type DeployedLinks } from "../../store/links.ts";
 import { type ChosenRelease, useReleases } from "../../store/releases.ts";
 import { isCancelled, type Stage, type TaskContext } from "../../tasks/task.ts";
 import { type Compiled, compiledBefore, compilePackages } from "../compile/compile-packages.ts";
 import { Workers } from "../compile/workers.ts";
 import type { OperationContext } from "../operation.ts";
-import { deployedLinks } from "./deployed-links.ts";
 import { narrowed } from "./execute.ts";
 import type { Gathered } from "./gather.ts";
-import { jobsPlanner } from "./jobs-planner.ts";
-import { knownReleases } from "./known-releases.ts";
-import { othersIps } from "./others-ips.ts";
-import { planned } from "./planned.ts";
+import { deployedLinks, jobsPlanner } from "./jobs-planner.ts";
 import { hasJobs, type PreparedJobs, prepareJobs } from "./prepare-jobs.ts";
-import { repeatable } from "./repeatable.ts";
-import { reserve } from "./reserve.ts";
 import type { DeployVariables } from "./variables.ts";
 
 /** Plan of a deploy, with all that it needs made ready. */
@@ -37,37 +38,40 @@ export interface PlannedDeploy {
   readonly managedNetworks: readonly string[];
 }
 
-export interface Deploying {
+interface Deploying {
   readonly deployment: DeploymentRecord;
   readonly dryRun: boolean;
   /** Selects the instances that are looked at. */
   readonly only: (uuid: string, group: string) => boolean;
   readonly preparing: Pick<Stage, "step">;
+  /** Finds the uploaded releases that the manifest means. */
+  readonly releasesOf: (manifest: Manifest) => Promise<ReadonlyMap<string, KnownRelease>>;
 }
 
 /**
- * Instances and addresses first; then what they run, which speaks of all of them; then the plan once more, with what each
- * is to run. Nothing of the deployment is changed by then: what cannot be rendered or compiled fails before.
+ * Places and reserves the instances, prepares their jobs, which may depend on the places of all of them, then plans the
+ * steps. Nothing is changed in the cloud by then: a deploy whose jobs cannot be rendered or compiled fails before.
  */
 export async function planDeploy(
   gathered: () => Promise<Gathered>,
-  { deployment, dryRun, only, preparing }: Deploying,
+  { deployment, dryRun, only, preparing, releasesOf }: Deploying,
   task: TaskContext,
   tools: OperationContext,
   context: FlowContext,
 ): Promise<PlannedDeploy> {
-  const { input, rewind, first, reserved, variables, managedNetworks, found } = await preparing.step(
+  const { placement, reserved, variables, managedNetworks, found } = await preparing.step(
     "Preparing deployment",
     async () => {
       const { variables: its, managedNetworks: used, ...gatheredInput } = await gathered();
       // Also of releases that no job uses: they are the deployment's, to be exported, and are not cleaned up.
-      const releasesByName = await knownReleases(gatheredInput.manifest, tools);
-      const reserving = (made: Plan, from: PlanInput) =>
-        dryRun ? Promise.resolve(undefined) : reserve(narrowed(made, only), from, deployment, task);
-      const made = await plannedAndReserved(gatheredInput, deployment.name, reserving, tools);
+      const releasesByName = await releasesOf(gatheredInput.manifest);
+      const reserving = (made: Placement) =>
+        dryRun ? Promise.resolve(undefined) : reserve(made, only, deployment, task);
+      const made = await placedAndReserved(gatheredInput, deployment.name, reserving, tools);
       return { ...made, variables: its, managedNetworks: used, found: releasesByName };
     },
   );
+  const { input } = placement;
   const known = reserved?.known;
   const releases = [...found.values()].map(({ id, name, version }) => ({ id, name, version }));
   /** A task that goes on elsewhere plans with what is reserved. */
@@ -80,9 +84,10 @@ export async function planDeploy(
   };
   if (!hasJobs(input)) {
     if (!dryRun) await task.write((db) => useReleases(db, deployment.id, releases)).catch(withdrawing);
+    const whole = planSteps(placement);
     return {
-      plan: narrowed(first, only),
-      whole: first,
+      plan: narrowed(whole, only),
+      whole,
       known,
       jobs: undefined,
       releases,
@@ -93,11 +98,11 @@ export async function planDeploy(
   }
   const renderAndCompile = async () => {
     const { jobs, links } = await preparing.step("Rendering templates", async () => {
-      const planner = await jobsPlanner(first, input, { releases: found, variables, dryRun }, task, tools);
+      const planner = await jobsPlanner(placement, { releases: found, variables, dryRun }, task, tools);
       for (const { shared, properties } of planner.all.linkProviders)
         if (shared) await variables.pinForLater(properties);
       const given = { releases: found, planner, only, variables };
-      return { jobs: await prepareJobs(first, input, given, tools, context.signal), links: planner.all };
+      return { jobs: await prepareJobs(placement, given, tools, context.signal), links: planner.all };
     });
     for (const note of jobs.notes) task.warn(note);
     if (!dryRun)
@@ -108,10 +113,15 @@ export async function planDeploy(
     return { jobs, links, compiled: await packagesOf(jobs, dryRun, input, task, tools, context) };
   };
   const { jobs, links, compiled } = await renderAndCompile().catch(withdrawing);
-  rewind();
-  const whole = planned({ ...input, jobs: jobs.instanceJobs(compiled) });
+  const instanceJobs = jobs.instanceJobs(compiled);
+  const whole = planSteps(placement, instanceJobs);
+  const plan = narrowed(whole, only);
+  if (!dryRun) {
+    await jobs.renderFor(plan).catch(withdrawing);
+    await task.write((db) => recordInputs(db, input.instances, instanceJobs));
+  }
   return {
-    plan: narrowed(whole, only),
+    plan,
     whole,
     known,
     jobs: jobs.toRun(compiled),
@@ -122,21 +132,21 @@ export async function planDeploy(
   };
 }
 
-/** Addresses that were free may be another deployment's by now: then others are planned. */
-async function plannedAndReserved<T>(
+/** Places the instances again if another deployment has taken one of the addresses meanwhile. */
+async function placedAndReserved<T>(
   found: PlanInput,
   deployment: string,
-  reserving: (made: Plan, from: PlanInput) => Promise<T>,
-  tools: OperationContext,
-): Promise<ReturnType<typeof repeatable> & { readonly first: Plan; readonly reserved: T }> {
+  reserving: (placement: Placement) => Promise<T>,
+  { db, ownIps }: Pick<OperationContext, "db" | "ownIps">,
+): Promise<{ readonly placement: Placement; readonly reserved: T }> {
   for (let input = found, tries = 1; ; tries++) {
-    const again = repeatable(input);
-    const first = planned(again.input);
+    const made = placeInstances(input);
+    if (!made.ok) throw problemsError("this cannot be deployed", made.problems);
     try {
-      return { ...again, first, reserved: await reserving(first, again.input) };
+      return { placement: made.placement, reserved: await reserving(made.placement) };
     } catch (error) {
       if (!IpTaken.is(error) || tries === MOST_TRIES) throw error;
-      input = { ...found, takenIps: await othersIps(deployment, tools) };
+      input = { ...found, takenIps: await takenIps(db, deployment, ownIps) };
     }
   }
 }
@@ -157,4 +167,50 @@ async function packagesOf(
   const before = await stage.step("Finding packages to compile", () => compiledBefore(packages, tools));
   if (dryRun) return before;
   return await compilePackages(packages, before, new Workers(input, task, tools, context), task, tools);
+}
+
+/** Reservations of a deploy before any call to the cloud. */
+interface Reserved {
+  /** Instances of the deployment as known from now on. */
+  readonly known: KnownInstances;
+  /** Gives back what was reserved, for a deploy that fails before it changes anything. */
+  withdraw(): Promise<void>;
+}
+
+/** Reserves new instances, all addresses and the stemcells for the deployment, before any call to the cloud. */
+async function reserve(
+  { input: { instances }, stemcells, ...placement }: Placement,
+  only: (uuid: string, group: string) => boolean,
+  { id, name }: DeploymentRecord,
+  task: TaskContext,
+): Promise<Reserved> {
+  const desired = placement.desired.filter(({ uuid, group }) => only(uuid, group));
+  const recorded = new Map(instances.map((instance) => [instance.uuid, instance]));
+  const fresh = desired.filter((instance) => {
+    const before = recorded.get(instance.uuid);
+    if (before === undefined || before.group !== instance.group || before.index !== instance.index)
+      return true;
+    if (before.errand !== instance.errand || before.bootstrap !== instance.bootstrap) return true;
+    return instance.ips.some(({ address }) => !before.ips.some((ip) => ip.address === address));
+  });
+  const ids = stemcells.map((stemcell) => stemcell.id);
+  await task.write(async (db) => {
+    await createInstances(db, name, task.id, fresh);
+    await useStemcells(db, id, ids);
+  });
+  const changed = new Set<string>(fresh.map(({ uuid }) => uuid));
+  // As they were recorded just now; what was there before and got another address is read again.
+  const created = fresh.filter(({ uuid }) => !recorded.has(uuid));
+  const known = new KnownInstances(task.journal, [
+    ...instances.filter(({ uuid }) => !changed.has(uuid)),
+    ...created.map(newInstance),
+  ]);
+  const withdraw = () =>
+    task.write((db) =>
+      withdrawReservations(db, name, task.id, {
+        desired: desired.map(({ uuid }) => uuid),
+        changed: instances.filter(({ uuid }) => changed.has(uuid)),
+      }),
+    );
+  return { known, withdraw };
 }

@@ -15,13 +15,14 @@ import {
   type InstanceRecord,
 } from "@slipway/engine/model/records";
 import type { Plan, PlanInput } from "@slipway/engine/plan/model";
+import type { Placement } from "@slipway/engine/plan/plan";
 import type { KnownRelease } from "@slipway/engine/releases/model";
 import type { JobsToRun } from "@slipway/engine/steps/context";
 import type { OperationContext } from "../operation.ts";
 import { bringJobs } from "./bring-jobs.ts";
 import { pinContext } from "./fill-context.ts";
 import type { JobsPlanner } from "./jobs-planner.ts";
-import { type RenderedInstance, renderInstances } from "./render-instances.ts";
+import { type InstanceToRender, type RenderedInstance, renderInstances } from "./render-instances.ts";
 import type { DeployVariables } from "./variables.ts";
 
 /** Rendered jobs of a deploy's instances; packages may have to be compiled still. */
@@ -32,6 +33,8 @@ export interface PreparedJobs {
   readonly notes: readonly string[];
   /** Returns the jobs with compiled packages; one that is not compiled yet counts as new. */
   instanceJobs(compiled: ReadonlyMap<string, Built>): ReadonlyMap<InstanceUuid, InstanceJobs>;
+  /** Renders what was not rendered and is sent to an agent by this plan, before anything has changed. */
+  renderFor(plan: Plan): Promise<void>;
   /** Brings them to the agents. */
   toRun(compiled: ReadonlyMap<string, Built>): JobsToRun;
 }
@@ -55,8 +58,7 @@ export interface Given {
  * upstream, an errand without a VM is not rendered before it runs; its packages are compiled and its variables looked up.
  */
 export async function prepareJobs(
-  { desired, idleErrands }: Plan,
-  { manifest }: PlanInput,
+  { desired, idleErrands, input: { manifest, instances } }: Placement,
   { releases, planner, only, variables }: Given,
   tools: OperationContext,
   signal: AbortSignal,
@@ -71,11 +73,14 @@ export async function prepareJobs(
   );
   for (const [group, contexts] of plannedJobs.groups)
     if (!withTemplates.has(group)) for (const context of contexts) await pinContext(context, variables);
-  const rendered = await renderInstances(
-    toRender.map((one) => ({ uuid: one.uuid, group: one.group, jobs: jobsOf(one) })),
-    variables,
-    tools,
-    signal,
+  const recorded = new Map(instances.map(({ uuid, spec }) => [uuid, spec?.jobs]));
+  const rendered = new Map(
+    await renderInstances(
+      toRender.map((one) => ({ ...toBeRendered(one), before: recorded.get(one.uuid) })),
+      variables,
+      tools,
+      signal,
+    ),
   );
   const exportedFrom = new Map(manifest.releases.map((one) => [one.name, one.exportedFrom]));
   const needed = new NeededPackages();
@@ -102,15 +107,34 @@ export async function prepareJobs(
     packages: needed.inOrder,
     notes: plannedJobs.notes,
     instanceJobs,
+    renderFor: async (plan) => {
+      const missing = concerned.filter(
+        (one) => rendered.get(one.uuid)?.archive === undefined && !hasUnknownAddress(one),
+      );
+      const sent = instancesSent(plan);
+      const some = missing.filter(({ uuid }) => sent.has(uuid)).map(toBeRendered);
+      for (const [uuid, { archive }] of await renderInstances(some, variables, tools, signal)) {
+        const known = rendered.get(uuid);
+        if (known !== undefined) rendered.set(uuid, { ...known, archive });
+      }
+    },
     toRun: (compiled) => bringJobs(instanceJobs(compiled), withLearned, tools),
   };
+
+  function toBeRendered(one: DesiredInstance): InstanceToRender {
+    return { uuid: one.uuid, group: one.group, jobs: jobsOf(one) };
+  }
 
   /** Renders the jobs again once the VM exists: addresses that the cloud gives are known only then. */
   async function withLearned(instance: InstanceRecord): Promise<RenderedInstance | undefined> {
     const { uuid, group } = instance;
     const vm = activeVm(instance);
     const one = byUuid.get(uuid);
-    if (vm === undefined || one === undefined || !hasUnknownAddress(one)) return rendered.get(uuid);
+    const there = rendered.get(uuid);
+    if (vm === undefined || one === undefined || !hasUnknownAddress(one)) {
+      if (one === undefined || there === undefined || there.archive !== undefined) return there;
+      return (await renderInstances([toBeRendered(one)], variables, tools, signal)).get(uuid);
+    }
     const known = { ...one, networks: vm.networks };
     const all = planner.again(
       desired.map((other) => (other.uuid === uuid ? known : other)),
@@ -120,6 +144,14 @@ export async function prepareJobs(
     return (await renderInstances([{ uuid, group, jobs }], variables, tools, signal)).get(uuid);
   }
 }
+
+/** Instances whose rendered jobs a plan sends to an agent. */
+const instancesSent = ({ missingVms, groups }: Plan): ReadonlySet<string> =>
+  new Set(
+    [...missingVms, ...groups.flat().flatMap(({ batches }) => batches.flatMap((one) => one.instances))]
+      .filter(({ steps }) => steps.some(({ name }) => name === "prepare_jobs" || name === "apply"))
+      .flatMap(({ desired }) => desired?.uuid ?? []),
+  );
 
 const hasUnknownAddress = ({ networks }: DesiredInstance): boolean =>
   Object.values(networks).some(({ type, ip }) => type === "dynamic" && ip === undefined);
@@ -147,5 +179,6 @@ function jobsAs(
     configurationHash: rendered.configurationHash,
     templateHashes: rendered.templateHashes,
     files: rendered.files,
+    ...(rendered.inputs !== undefined && { inputs: rendered.inputs }),
   };
 }

@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import type { PlannedJob } from "@slipway/engine/jobs/model";
 import { type JobFailures, renderingReport } from "@slipway/engine/jobs/rendering-report";
 import type { InstanceUuid } from "@slipway/engine/model/names";
+import type { InstanceJobs } from "@slipway/engine/model/records";
 import { type UnpackedJob, unpackStoredJob } from "@slipway/engine/releases/archive";
 import type { KnownJob } from "@slipway/engine/releases/model";
 import { RenderingFailed } from "@slipway/engine/templates/errors";
+import { type JobInputs, templateInputs } from "@slipway/engine/templates/inputs";
 import {
   configurationHash,
   type RenderedFile,
@@ -24,20 +26,21 @@ import type { DeployVariables } from "./variables.ts";
 const AT_ONCE = 16;
 
 /** All jobs of one instance, as they are sent, and what tells whether they changed. */
-export interface RenderedInstance {
-  readonly archive: RenderedArchive;
-  readonly configurationHash: string;
-  readonly templateHashes: Readonly<Record<string, string>>;
-  readonly files: Readonly<Record<string, string>>;
+export interface RenderedInstance
+  extends Pick<InstanceJobs, "configurationHash" | "templateHashes" | "files" | "inputs"> {
+  /** Undefined: its templates see what they saw before, so that nothing was rendered. */
+  readonly archive: RenderedArchive | undefined;
 }
 
 export interface InstanceToRender {
   readonly uuid: InstanceUuid;
   readonly group: string;
   readonly jobs: readonly PlannedJob[];
+  /** Its jobs as recorded: they are not rendered again if their templates see the same. Undefined: they are rendered. */
+  readonly before?: InstanceJobs | null | undefined;
 }
 
-/** Renders everything; one error names all failures, before anything has changed. */
+/** Renders all that may have changed; one error names all failures, before anything has changed. */
 export async function renderInstances(
   instances: readonly InstanceToRender[],
   variables: Pick<DeployVariables, "late" | "lateOf">,
@@ -48,16 +51,25 @@ export async function renderInstances(
   const failures: JobFailures[] = [];
   const unpacked = new Map<string, Promise<UnpackedJob>>();
   const unpack = (job: KnownJob): Promise<UnpackedJob> => {
-    const made = unpacked.get(job.blobId) ?? unpackStoredJob(job, tools.blobs.pathOf(job.blobId));
+    const made = unpacked.get(job.blobId) ?? unpackStoredJob(job, tools.blobs);
     unpacked.set(job.blobId, made);
     return made;
   };
   const problemsOf = propertyChecker(tools);
-  await inFlight(instances, AT_ONCE, async ({ uuid, group, jobs }) => {
+  const identity = await tools.renderer.identity();
+  await inFlight(instances, AT_ONCE, async ({ uuid, group, jobs, before }) => {
+    const filled: (PlannedJob & JobInputs)[] = [];
+    for (const one of jobs) filled.push({ ...one, context: await fillContext(one.context, variables) });
+    const inputs = identity === undefined ? undefined : templateInputs(filled, identity, tools.keyedHash);
+    if (before && inputs !== undefined && before.inputs === inputs) {
+      const { configurationHash: hash, templateHashes, files } = before;
+      rendered.set(uuid, { configurationHash: hash, templateHashes, files, inputs, archive: undefined });
+      return;
+    }
     const made: RenderedJob[] = [];
-    for (const planned of jobs) {
+    for (const planned of filled) {
+      const { context } = planned;
       const job = await unpack(planned.job);
-      const context = await fillContext(planned.context, variables);
       const problems = await problemsOf(job, (context.properties ?? {}) as JsonObject);
       if (problems.length > 0) {
         failures.push({ group, job: planned.job.name, properties: problems });
@@ -67,13 +79,13 @@ export async function renderInstances(
       if (result.ok) made.push(withLinks(result.job, planned));
       else failures.push({ group, job: planned.job.name, failures: result.failures });
     }
-    if (made.length === jobs.length) rendered.set(uuid, await packed(made));
+    if (made.length === jobs.length) rendered.set(uuid, { ...(await packed(made)), inputs });
   });
   if (failures.length > 0) throw RenderingFailed({ report: renderingReport(failures) });
   return rendered;
 }
 
-async function packed(jobs: readonly RenderedJob[]): Promise<RenderedInstance> {
+async function packed(jobs: readonly RenderedJob[]): Promise<Omit<RenderedInstance, "inputs">> {
   return {
     archive: await renderedArchive(jobs),
     configurationHash: configurationHash(jobs),

@@ -1,10 +1,12 @@
-import type { Within } from "@slipway/engine/documents/placeholders";
+import { placeholdersIn, type Within } from "@slipway/engine/documents/placeholders";
+import type { Tree } from "@slipway/engine/documents/tree";
 import type { LinkConsumer } from "@slipway/engine/jobs/links/model";
 import { variableConsumers } from "@slipway/engine/jobs/links/of-variables";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
-import { definitionsOf } from "@slipway/engine/variables/definitions";
-import { UsedTooEarly, VariableMissing } from "@slipway/engine/variables/errors";
-import type { Scope } from "@slipway/engine/variables/names";
+import { type LinkedName, withLinkedNames } from "@slipway/engine/variables/consumes";
+import { type Definition, definitionsOf } from "@slipway/engine/variables/definitions";
+import { BadVariables, UsedTooEarly, VariableMissing } from "@slipway/engine/variables/errors";
+import { absoluteName, referenceOf, type Scope } from "@slipway/engine/variables/names";
 import { earlyPlaces, isAllCloudProperties, isEarly, isEnv } from "@slipway/engine/variables/parts";
 import { type Documents, pinDocuments } from "@slipway/engine/variables/pin-documents";
 import {
@@ -14,8 +16,9 @@ import {
   resolveVariables,
   type Variable,
 } from "@slipway/engine/variables/resolve";
-import { SlipwayError } from "@slipway/kernel/errors";
+import { messageTrail, SlipwayError } from "@slipway/kernel/errors";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { teamsOfDeployment } from "../../store/deployments.ts";
 import type { Db } from "../../store/schema.ts";
 import {
   deployedVariableSet,
@@ -30,11 +33,9 @@ import { FetchFailed } from "../../variables/errors.ts";
 import { configServerOf } from "../config-server-of.ts";
 import { NotVersioned, VariableOfAnotherTeam } from "../errors.ts";
 import type { OperationContext } from "../operation.ts";
-import { generateAll, splitByLinks } from "./generate-variables.ts";
-import { variablesOfTeams } from "./variables-of-teams.ts";
 
 /** A deploy's documents, as they are written. */
-export interface RawDocuments {
+interface RawDocuments {
   readonly manifest: unknown;
   readonly cloudConfigs: readonly unknown[];
   readonly runtimeConfigs: readonly unknown[];
@@ -211,3 +212,146 @@ function getter(server: ConfigServer, { pins, keep, fresh, deployment, signal }:
     }
   };
 }
+
+/**
+ * The config server as one deployment may use it. `/DIRECTOR/DEPLOYMENT/...` belongs to that deployment: another one may
+ * read or generate there only if both have a team in common, or if it is itself of no team, as administrators deploy it.
+ */
+function variablesOfTeams(server: ConfigServer, scope: Scope, db: Db): ConfigServer {
+  const demand = async (name: string): Promise<void> => {
+    const owner = ownerOf(name, scope);
+    if (owner === undefined || owner === scope.deployment) return;
+    const theirs = await teamsOfDeployment(db, owner);
+    if (theirs === undefined) return;
+    const ours = await teamsOfDeployment(db, scope.deployment);
+    if (ours !== undefined && (ours.length === 0 || ours.some((team) => theirs.includes(team)))) return;
+    throw VariableOfAnotherTeam({ name, owner });
+  };
+  return {
+    newest: async (name, signal) => {
+      await demand(name);
+      return await server.newest(name, signal);
+    },
+    byId: async (id, name, signal) => {
+      await demand(name);
+      return await server.byId(id, name, signal);
+    },
+    generate: async (wanted, signal) => {
+      await demand(wanted.name);
+      if (typeof wanted.options.ca === "string") await demand(wanted.options.ca);
+      return await server.generate(wanted, signal);
+    },
+  };
+}
+
+function ownerOf(name: string, { director }: Scope): string | undefined {
+  const start = `/${director}/`;
+  const [owner, ...rest] = name.startsWith(start) ? name.slice(start.length).split("/") : [];
+  return rest.length === 0 ? undefined : owner;
+}
+
+interface Generation {
+  readonly request: VariablesRequest;
+  readonly scope: Scope;
+  readonly server: ConfigServer;
+  readonly get: Get;
+  /** Ids by name, of this deploy. */
+  readonly pins: ReadonlyMap<string, string>;
+  readonly keep: (name: string, id: string, type: string) => Promise<void>;
+  /** Variables of the last deploy that succeeded. */
+  readonly before: VariableSet | undefined;
+  readonly task: TaskContext;
+  /** Names of the links that certificates consume. */
+  readonly nameOf?: NameOfLink;
+}
+
+/** Generates each variable after those that its options need. What this task has pinned in an earlier run is left as it is. */
+async function generateAll(definitions: readonly Definition[], generation: Generation): Promise<void> {
+  const { pins, scope } = generation;
+  const byName = new Map(definitions.map((one) => [one.name, one]));
+  const done = new Set<string>();
+  const generate = async (definition: Definition, open: readonly string[]): Promise<void> => {
+    const { name } = definition;
+    if (done.has(name)) return;
+    if (open.includes(name))
+      throw BadVariables({ why: `These variables need each other: ${[...open, name].join(" -> ")}` });
+    for (const needed of needsOf(definition, scope)) {
+      const other = byName.get(needed);
+      if (other !== undefined) await generate(other, [...open, name]);
+    }
+    done.add(name);
+    if (!pins.has(name)) await generateOne(definition, generation);
+  };
+  for (const definition of definitions) await generate(definition, []);
+}
+
+/** Splits off the variables that take names from links, and those that need one of them: they come later. */
+function splitByLinks(definitions: readonly Definition[], scope: Scope) {
+  const later = new Set(definitions.filter(({ consumes }) => consumes.length > 0).map(({ name }) => name));
+  for (let before = -1; before < later.size && later.size > 0; ) {
+    before = later.size;
+    for (const one of definitions)
+      if (needsOf(one, scope).some((name) => later.has(name))) later.add(one.name);
+  }
+  return {
+    now: definitions.filter(({ name }) => !later.has(name)),
+    later: definitions.filter(({ name }) => later.has(name)),
+  };
+}
+
+function needsOf({ options, type }: Definition, scope: Scope): readonly string[] {
+  const used = [...placeholdersIn(options)].map((written) => referenceOf(written, scope).name);
+  return type === "certificate" && typeof options.ca === "string"
+    ? [...used, absoluteName(options.ca, scope)]
+    : used;
+}
+
+async function generateOne(definition: Definition, generation: Generation): Promise<void> {
+  const { request, scope, server, get, keep, before, task, nameOf } = generation;
+  const { name, type, strategy } = definition;
+  const event = {
+    action: "create",
+    objectType: "variable",
+    objectName: name,
+    deployment: request.deployment,
+  };
+  try {
+    const written = (await resolveVariables(definition.options, { scope, get })) as Tree;
+    const options: Record<string, unknown> = { ...withLinkedNames(written, linkedNames(definition, nameOf)) };
+    if (type === "certificate" && typeof options.ca === "string")
+      options.ca = absoluteName(options.ca, scope);
+    const old = strategy === "on-deploy" ? undefined : before?.entries.get(name);
+    const latest = old === undefined || request.forceLatest || (await request.stemcellsChanged());
+    const id = latest
+      ? await server.generate(
+          {
+            name,
+            type,
+            options,
+            // A dry run may make what it needs to know, never change what others use.
+            mode: request.dryRun ? "no-overwrite" : definition.mode,
+            requestId: `task-${task.id}`,
+          },
+          task.signal,
+        )
+      : old;
+    await keep(name, id, type);
+    await task.audit({
+      ...event,
+      context: { update_strategy: strategy, latest_version: latest, name, id },
+    });
+  } catch (error) {
+    task.signal.throwIfAborted();
+    await task.audit({ ...event, error: messageTrail(error) });
+    throw error;
+  }
+}
+
+const linkedNames = (
+  { written, consumes }: Definition,
+  nameOf: NameOfLink = () => undefined,
+): readonly { readonly linked: LinkedName; readonly name: string }[] =>
+  consumes.flatMap((linked) => {
+    const name = nameOf(written, linked.as);
+    return name === undefined ? [] : [{ linked, name }];
+  });

@@ -6,7 +6,7 @@ import type { runErrandParams } from "@slipway/protocol/director/task-params";
 import type * as v from "valibot";
 import type { TaskContext } from "../../tasks/task.ts";
 import type { Gathered } from "../deploy/gather.ts";
-import { knownReleases } from "../deploy/known-releases.ts";
+import { lockedReleases } from "../deploy/jobs-planner.ts";
 import type { OperationContext } from "../operation.ts";
 import { ErrandFilterUnusable, ErrandOnStopped, NoSuchErrand, NotAnErrand } from "./errors.ts";
 
@@ -27,7 +27,7 @@ export async function chooseTargets(
   task: TaskContext,
   tools: OperationContext,
 ): Promise<Chosen> {
-  const releases = await knownReleases(found.manifest, tools);
+  const releases = await lockedReleases(found.manifest, task, tools);
   const choice = chooseErrand(errand, found.manifest.groups, errandJobs(releases.values()));
   if (choice === "missing") throw NoSuchErrand({ name: errand });
   if (choice === "no-errand") throw NotAnErrand({ group: errand });

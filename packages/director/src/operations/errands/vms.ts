@@ -1,6 +1,7 @@
 import type { KnownInstances } from "@slipway/engine/flows/run-instance";
 import { display, type GroupName } from "@slipway/engine/model/names";
 import type { Plan, StateChange } from "@slipway/engine/plan/model";
+import { planOrThrow } from "@slipway/engine/plan/plan";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import { withDeadline } from "@slipway/kernel/deadline";
 import type { DeploymentRecord } from "../../store/deployments.ts";
@@ -9,8 +10,8 @@ import type { TaskContext } from "../../tasks/task.ts";
 import { askAgents } from "../ask-agents.ts";
 import { carryOut, narrowed } from "../deploy/execute.ts";
 import type { Gathered } from "../deploy/gather.ts";
+import { knownReleases } from "../deploy/jobs-planner.ts";
 import { type PlannedDeploy, planDeploy } from "../deploy/plan-deploy.ts";
-import { planned } from "../deploy/planned.ts";
 import type { OperationContext } from "../operation.ts";
 
 /** Longest time that cleaning up goes on after a cancel. */
@@ -44,7 +45,7 @@ export async function planErrandVms(
   const preparing = task.stage("Preparing deployment");
   const made = await planDeploy(
     () => Promise.resolve(running(found, names, "started")),
-    { deployment, dryRun: false, only, preparing },
+    { deployment, dryRun: false, only, preparing, releasesOf: (manifest) => knownReleases(manifest, tools) },
     task,
     tools,
     context,
@@ -55,7 +56,7 @@ export async function planErrandVms(
     const own = instances.filter(({ group }) => names.has(group));
     const input = running(found, names, "detached");
     return narrowed(
-      planned({ ...input, instances, agents: await askAgents(own, within, { timeoutMs: ANSWER_MS }) }),
+      planOrThrow({ ...input, instances, agents: await askAgents(own, within, { timeoutMs: ANSWER_MS }) }),
       only,
     );
   };

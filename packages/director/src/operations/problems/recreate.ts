@@ -1,13 +1,14 @@
 import type { KnownInstances } from "@slipway/engine/flows/run-instance";
+import type { Manifest } from "@slipway/engine/manifest/model";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import type { FoundProblem } from "@slipway/engine/model/problems";
 import type { GroupPlan, InstancePlan, Plan } from "@slipway/engine/plan/model";
 import type { FlowContext, JobsToRun } from "@slipway/engine/steps/context";
 import { findDeployment } from "../../store/deployments.ts";
 import type { TaskContext } from "../../tasks/task.ts";
-import { deployedRequest } from "../deploy/deployed-request.ts";
 import { carryOut, runPostDeploy } from "../deploy/execute.ts";
-import { gather } from "../deploy/gather.ts";
+import { deployedRequest, gather } from "../deploy/gather.ts";
+import { knownReleases } from "../deploy/jobs-planner.ts";
 import { planDeploy } from "../deploy/plan-deploy.ts";
 import { NothingDeployed, NotWanted } from "../errors.ts";
 import { inFlight } from "../in-flight.ts";
@@ -86,6 +87,7 @@ async function planFor(
     dryRun: false,
     only: (uuid: string) => uuids.has(uuid),
     preparing: task.stage("Preparing deployment"),
+    releasesOf: (manifest: Manifest) => knownReleases(manifest, tools),
   };
   const gathered = () => gather(request, tools, context, task);
   const { plan, whole, known, jobs } = await planDeploy(gathered, deploying, task, tools, context);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Ledger } from "@slipway/engine/flows/ledger";
+import { Ledger } from "@slipway/engine/flows/run-steps";
 import { systemClock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";

@@ -15,7 +15,7 @@ export interface Space {
  * task's own, and ends it. `begun` is the moment the run began: what a shortage has broken often comes to light when there is
  * room again.
  */
-export function setbackIn(error: unknown, space: Space | undefined, begun: number): string | undefined {
+export function transientCause(error: unknown, space: Space | undefined, begun: number): string | undefined {
   const chain = causes(error);
   const store = chain.find((one): one is SlipwayError => StoreLost.is(one) || StoreFull.is(one));
   if (store !== undefined) return oneLine(messageTrail(store));

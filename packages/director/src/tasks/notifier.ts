@@ -1,7 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 
 /** Wakes waiters before their time is up. */
-export class Bell {
+export class Notifier {
   readonly #waiting = new Set<() => void>();
 
   ring(): void {
