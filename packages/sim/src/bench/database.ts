@@ -3,7 +3,7 @@ import { type Embedded, openEmbedded } from "@slipway/director/store/embedded/op
 import { openStore, type Store } from "@slipway/director/store/open";
 import type { Clock } from "@slipway/kernel/clock";
 import { simSealer } from "../director/sim-sealer.ts";
-import { closingAll, type Owned } from "../owned/owned.ts";
+import { closingAll, type ResourceScope } from "../owned/resource-scope.ts";
 
 export interface Opened {
   readonly dir: string;
@@ -12,7 +12,10 @@ export interface Opened {
 }
 
 /** The real server, as durable as the Director's own, for as long as the work takes. */
-export const withStore = <T>(clock: Clock, work: (opened: Opened, owned: Owned) => Promise<T>): Promise<T> =>
+export const withStore = <T>(
+  clock: Clock,
+  work: (opened: Opened, owned: ResourceScope) => Promise<T>,
+): Promise<T> =>
   closingAll(async (owned) => {
     const dir = await owned.open(makeDirectory, (one) => rm(one, { recursive: true, force: true }));
     return await workIn(owned, { dir, clock, sealer: simSealer }, work);
@@ -21,7 +24,7 @@ export const withStore = <T>(clock: Clock, work: (opened: Opened, owned: Owned) 
 export const withStoreIn = <T>(
   dir: string,
   clock: Clock,
-  work: (opened: Opened, owned: Owned) => Promise<T>,
+  work: (opened: Opened, owned: ResourceScope) => Promise<T>,
   sealer = simSealer,
 ): Promise<T> => closingAll((owned) => workIn(owned, { dir, clock, sealer }, work));
 
@@ -33,9 +36,9 @@ async function makeDirectory(): Promise<string> {
 }
 
 async function workIn<T>(
-  owned: Owned,
+  owned: ResourceScope,
   { dir, clock, sealer }: { readonly dir: string; readonly clock: Clock; readonly sealer: typeof simSealer },
-  work: (opened: Opened, owned: Owned) => Promise<T>,
+  work: (opened: Opened, owned: ResourceScope) => Promise<T>,
 ): Promise<T> {
   const database = await owned.open(
     () => openEmbedded({ stateDir: dir, clock }),

@@ -1,6 +1,7 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { errorText, toError } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
+import { simRenderPool } from "../director/sim-renderer.ts";
 import { databaseBench } from "./database-bench.ts";
 import { deployBench } from "./deploy-bench.ts";
 import { fill } from "./fill.ts";
@@ -18,7 +19,7 @@ const MEASUREMENTS: Readonly<Record<string, (...args: readonly string[]) => Prom
   jobs: (instances, jobs, renderer) =>
     jobsBench(
       { instances: Number(instances), jobs: Number(jobs) },
-      renderer === "ruby" ? builtInRuby() : undefined,
+      () => (renderer === "ruby" ? builtInRuby() : simRenderPool),
       { clock: systemClock, random: systemRandom },
     ),
   templates: (jobs, ruby) => templatesBench(Number(jobs), ruby, systemClock),

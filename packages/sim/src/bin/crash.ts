@@ -9,7 +9,7 @@ import { Lane } from "../crash/lane.ts";
 import { ALL_SCENARIOS } from "../crash/scenarios/table.ts";
 import { seededOrder } from "../crash/seeded.ts";
 import { mutantText, tryMutants } from "../crash/try-mutants.ts";
-import { closingAll } from "../owned/owned.ts";
+import { closingAll } from "../owned/resource-scope.ts";
 import { scratchDirectory } from "../owned/scratch-directory.ts";
 
 const HELP = `crash: kills the Director at every point of every flow, starts it again, checks that all holds

@@ -1,14 +1,14 @@
 import { toError } from "@slipway/kernel/errors";
-import { type Broken, dieAtEach, survive, surviveKill } from "./drive.ts";
+import { forget } from "./crash-lab.ts";
+import { type BrokenPoint, dieAtEach, survive, surviveKill } from "./drive.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { Lane } from "./lane.ts";
 import { KINDS, kindOf, type PointId, type PointKind, pointText } from "./points.ts";
-import { type Prepared, prepare } from "./prepare.ts";
+import { type PreparedScenario, prepare } from "./prepare.ts";
 import type { CrashScenario } from "./scenario.ts";
 import { seededOrder } from "./seeded.ts";
-import { forget } from "./stage.ts";
 
-export interface Plan {
+export interface CrashPlan {
   readonly scenarios: readonly CrashScenario[];
   readonly seed: string;
   /** Points of each scenario to die at, beside the kills. Undefined for all points. */
@@ -17,28 +17,28 @@ export interface Plan {
   readonly kills: number;
 }
 
-export interface Found {
+export interface CrashTotals {
   /** Points at which a Director was killed, or would have left what it left at the one before. */
   readonly points: number;
   /** Number of kills for these points. */
   readonly deaths: number;
   readonly kills: number;
   readonly kinds: Readonly<Record<PointKind, number>>;
-  readonly broken: readonly Broken[];
+  readonly broken: readonly BrokenPoint[];
 }
 
 export async function crashAll(
   lanes: readonly Lane[],
-  plan: Plan,
+  plan: CrashPlan,
   say: (line: string) => void,
-): Promise<Found> {
-  const broken: Broken[] = [];
+): Promise<CrashTotals> {
+  const broken: BrokenPoint[] = [];
   const kinds: Record<PointKind, number> = { cpi: 0, agent: 0, write: 0 };
   let deaths = 0;
   await inParallel(lanes, plan.scenarios, async (scenario, lane) => {
-    let prepared: Prepared;
-    const found: Broken[] = [];
-    const note = (one: Broken | undefined) => {
+    let prepared: PreparedScenario;
+    const found: BrokenPoint[] = [];
+    const note = (one: BrokenPoint | undefined) => {
       if (one === undefined) return;
       found.push(one);
       broken.push(one);
@@ -80,7 +80,7 @@ export async function crashAll(
 }
 
 /** Chosen by the seed, in the order in which they are passed: a point, and those right after it that leave the same. */
-function momentsOf({ scenario, points }: Prepared, plan: Plan): readonly (readonly PointId[])[] {
+function momentsOf({ scenario, points }: PreparedScenario, plan: CrashPlan): readonly (readonly PointId[])[] {
   const moments: PointId[][] = [];
   for (const { anew, ...point } of points)
     if (anew || moments.length === 0) moments.push([point]);
@@ -91,7 +91,7 @@ function momentsOf({ scenario, points }: Prepared, plan: Plan): readonly (readon
 }
 
 /** The seed decides after which share of the time that the move takes on this machine, the start of its process included. */
-function killsOf({ scenario, tookMs }: Prepared, plan: Plan): readonly number[] {
+function killsOf({ scenario, tookMs }: PreparedScenario, plan: CrashPlan): readonly number[] {
   const shares = seededOrder(`${plan.seed} ${scenario.name} kills`, SHARES).slice(0, plan.kills);
   return shares.map((share) => Math.round((share / SHARES) * tookMs));
 }

@@ -1,13 +1,13 @@
 import { toError } from "@slipway/kernel/errors";
+import { forget } from "./crash-lab.ts";
 import { callsAfter, type FirstFault, loseAnswer, meetSecond } from "./double.ts";
-import { type Broken, dieAtEach } from "./drive.ts";
+import { type BrokenPoint, dieAtEach } from "./drive.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { Lane } from "./lane.ts";
-import { type Prepared, prepare } from "./prepare.ts";
+import { type PreparedScenario, prepare } from "./prepare.ts";
 import type { CrashScenario } from "./scenario.ts";
-import { FAULTS, type Fault, type SecondFault } from "./second-fault.ts";
+import { type CallFault, FAULTS, type SecondFault } from "./second-fault.ts";
 import { seededOrder } from "./seeded.ts";
-import { forget } from "./stage.ts";
 
 export interface DoublePlan {
   readonly scenarios: readonly CrashScenario[];
@@ -23,8 +23,8 @@ export interface DoublePlan {
 export interface DoubleFound {
   readonly flows: number;
   readonly firsts: { readonly crash: number; readonly lost: number };
-  readonly seconds: Readonly<Record<Fault, number>>;
-  readonly broken: readonly Broken[];
+  readonly seconds: Readonly<Record<CallFault, number>>;
+  readonly broken: readonly BrokenPoint[];
 }
 
 /** Two faults: after a crash or a lost answer, the next life meets another fault at one of its first calls. */
@@ -33,9 +33,9 @@ export async function doubleAll(
   plan: DoublePlan,
   say: (line: string) => void,
 ): Promise<DoubleFound> {
-  const broken: Broken[] = [];
+  const broken: BrokenPoint[] = [];
   const firsts = { crash: 0, lost: 0 };
-  const seconds: Record<Fault, number> = { refused: 0, lost: 0, slow: 0, crash: 0 };
+  const seconds: Record<CallFault, number> = { refused: 0, lost: 0, slow: 0, crash: 0 };
   // A monitor watches until all is well: it does not come to an end with a fault.
   const scenarios = plan.scenarios.filter(({ move }) => !("monitor" in move));
   await inParallel(lanes, scenarios, async (scenario, lane) => {
@@ -44,7 +44,7 @@ export async function doubleAll(
       broken.push({ scenario: scenario.name, point, what });
       say(`BROKEN ${scenario.name}, ${point}:\n  ${what.join("\n  ")}`);
     };
-    let prepared: Prepared;
+    let prepared: PreparedScenario;
     try {
       prepared = await prepare(lane, scenario, "one");
     } catch (error) {
@@ -58,7 +58,7 @@ export async function doubleAll(
         const { hit, broken: what } = await meetSecond(lane, prepared, first, second);
         if (hit === undefined) continue;
         met += 1;
-        seconds[hit.split(" ")[0] as Fault] += 1;
+        seconds[hit.split(" ")[0] as CallFault] += 1;
         if (what.length > 0) wrong += 1;
         note(`${first.point}, then ${hit}`, what);
       }
@@ -71,7 +71,11 @@ export async function doubleAll(
 }
 
 /** Crashes at points of the move, and answers to its calls that are lost. */
-async function* firstFaults(lane: Lane, prepared: Prepared, plan: DoublePlan): AsyncGenerator<FirstFault> {
+async function* firstFaults(
+  lane: Lane,
+  prepared: PreparedScenario,
+  plan: DoublePlan,
+): AsyncGenerator<FirstFault> {
   const { scenario, points } = prepared;
   const crashes = points.filter(({ anew }) => anew).map(({ name, nth }) => ({ name, nth }));
   const asked = points.filter(({ name }) => /^before (cpi|agent) /.test(name)).length;
@@ -93,7 +97,7 @@ async function* firstFaults(lane: Lane, prepared: Prepared, plan: DoublePlan): A
 
 async function secondFaults(
   lane: Lane,
-  prepared: Prepared,
+  prepared: PreparedScenario,
   first: FirstFault,
   plan: DoublePlan,
 ): Promise<readonly SecondFault[]> {
@@ -108,7 +112,7 @@ async function secondFaults(
       }));
   const calls = await callsAfter(lane, prepared, first);
   return calls.slice(0, plan.calls).flatMap((name, at) =>
-    FAULTS[name.startsWith("cpi ") ? "cpi" : "agent"].map((fault: Fault) => ({
+    FAULTS[name.startsWith("cpi ") ? "cpi" : "agent"].map((fault: CallFault) => ({
       nth: at + 1,
       cpi: fault,
       agent: fault,

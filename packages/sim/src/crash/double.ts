@@ -1,11 +1,11 @@
 import { toError } from "@slipway/kernel/errors";
 import { differences, endState } from "../world/end-state.ts";
 import type { EndedTask, Job, Mutant } from "./child-order.ts";
-import type { Death } from "./drive.ts";
+import { CrashLab, type CrashSnapshot, forget } from "./crash-lab.ts";
+import type { DirectorDeath } from "./drive.ts";
 import type { Lane } from "./lane.ts";
-import { inspect, jobOf, lostData, type Prepared } from "./prepare.ts";
+import { inspect, jobOf, lostData, type PreparedScenario } from "./prepare.ts";
 import type { SecondFault } from "./second-fault.ts";
-import { forget, type Moment, Stage } from "./stage.ts";
 
 /** Result of two faults, one in each of two lives. */
 export interface DoubleFault {
@@ -15,15 +15,15 @@ export interface DoubleFault {
 }
 
 /** State after the first life, with the operator's order. */
-export type FirstFault = Pick<Death, "point" | "left" | "job">;
+export type FirstFault = Pick<DirectorDeath, "point" | "left" | "job">;
 
 /** A first life in which the answer to one call is lost. Undefined: it has fewer calls. */
 export async function loseAnswer(
   lane: Lane,
-  { scenario, start }: Prepared,
+  { scenario, start }: PreparedScenario,
   nth: number,
 ): Promise<FirstFault | undefined> {
-  const stage = await Stage.at(lane, scenario, start);
+  const stage = await CrashLab.at(lane, scenario, start);
   const job = await jobOf(scenario.move, stage);
   const { hit } = await stage.runStruck({ jobs: [job] }, { nth, cpi: "lost", agent: "lost" });
   return hit === undefined ? undefined : { point: hit, left: await stage.moment(), job };
@@ -32,10 +32,10 @@ export async function loseAnswer(
 /** The calls of the life after the first fault, when it meets none. */
 export async function callsAfter(
   lane: Lane,
-  prepared: Prepared,
+  prepared: PreparedScenario,
   first: FirstFault,
 ): Promise<readonly string[]> {
-  const stage = await Stage.at(lane, prepared.scenario, first.left);
+  const stage = await CrashLab.at(lane, prepared.scenario, first.left);
   return (await stage.runStruck(await orderAfter(prepared, stage, first.job))).calls;
 }
 
@@ -45,7 +45,7 @@ export async function callsAfter(
  */
 export async function meetSecond(
   lane: Lane,
-  prepared: Prepared,
+  prepared: PreparedScenario,
   first: FirstFault,
   second: SecondFault,
   mutant?: Mutant,
@@ -53,10 +53,10 @@ export async function meetSecond(
   let hit: string | undefined;
   try {
     const { scenario } = prepared;
-    let stage = await Stage.at(lane, scenario, first.left);
+    let stage = await CrashLab.at(lane, scenario, first.left);
     await stage.save(scenario.meanwhile ?? []);
     const order = await orderAfter(prepared, stage, first.job);
-    let left: Moment | undefined;
+    let left: CrashSnapshot | undefined;
     if (mutant === undefined) ({ hit, left } = await stage.runStruck(order, second));
     else {
       hit = `${second.cpi} at ${second.nth}`;
@@ -68,7 +68,7 @@ export async function meetSecond(
       const broken = (await inspect(prepared, stage)).filter((what) => !what.endsWith("does not exist"));
       if (broken.length > 0) return { hit, broken: broken.map((what) => `after the second fault: ${what}`) };
     } else {
-      stage = await Stage.at(lane, scenario, left);
+      stage = await CrashLab.at(lane, scenario, left);
       await forget(left);
     }
     return { hit, broken: await recover(prepared, stage, first.job) };
@@ -81,8 +81,8 @@ const UNFINISHED = ["queued", "processing", "cancelling"];
 
 /** Returns the work of the next Director: unfinished tasks, or else the operator's order once more. */
 async function orderAfter(
-  { scenario, tasksBefore }: Prepared,
-  stage: Stage,
+  { scenario, tasksBefore }: PreparedScenario,
+  stage: CrashLab,
   job: Job,
 ): Promise<{ readonly jobs: readonly Job[]; readonly cancels: boolean }> {
   const cancels = scenario.goesBack !== undefined;
@@ -94,8 +94,8 @@ async function orderAfter(
 
 /** Returns the operator's next order: a failed one again, as things are now or else as before; after success, a deploy. */
 async function nextJob(
-  { again, move }: Prepared["scenario"],
-  stage: Stage,
+  { again, move }: PreparedScenario["scenario"],
+  stage: CrashLab,
   job: Job,
   tasks: readonly EndedTask[],
 ): Promise<Job> {
@@ -104,7 +104,7 @@ async function nextJob(
 }
 
 /** The third life, in a healthy world, and the operator's next command if the one before has failed. */
-async function recover(prepared: Prepared, stage: Stage, job: Job): Promise<readonly string[]> {
+async function recover(prepared: PreparedScenario, stage: CrashLab, job: Job): Promise<readonly string[]> {
   const { scenario, tasksBefore, data, states } = prepared;
   const ended = async () => (await stage.tasks()).slice(tasksBefore).at(-1);
   const run = async () => {
@@ -127,5 +127,5 @@ async function recover(prepared: Prepared, stage: Stage, job: Job): Promise<read
   return [...differences(found.instances, wanted.instances, "instances"), ...(await openIntents(stage))];
 }
 
-const openIntents = async (stage: Stage): Promise<readonly string[]> =>
+const openIntents = async (stage: CrashLab): Promise<readonly string[]> =>
   (await stage.view()).remembered.openIntents.map((step) => `${step} is still open`);

@@ -1,13 +1,13 @@
 import { toError } from "@slipway/kernel/errors";
 import type { EndedTask, Job, Mutant } from "./child-order.ts";
+import { CrashLab, type CrashSnapshot } from "./crash-lab.ts";
 import type { Lane } from "./lane.ts";
 import { outcomeDifferences, outcomeOf } from "./outcome.ts";
 import { type PointId, pointText } from "./points.ts";
-import { inspect, jobOf, lostData, type Prepared } from "./prepare.ts";
+import { inspect, jobOf, lostData, type PreparedScenario } from "./prepare.ts";
 import type { CrashScenario } from "./scenario.ts";
-import { type Moment, Stage } from "./stage.ts";
 
-export interface Broken {
+export interface BrokenPoint {
   readonly scenario: string;
   /** Its name and how often it was passed, or the time of the kill. */
   readonly point: string;
@@ -15,10 +15,10 @@ export interface Broken {
 }
 
 /** State that a killed Director leaves, and its unfinished job. */
-export interface Death {
+export interface DirectorDeath {
   /** Point or time of the kill. */
   readonly point: string;
-  readonly left: Moment;
+  readonly left: CrashSnapshot;
   readonly job: Job;
 }
 
@@ -28,13 +28,13 @@ export interface Death {
  */
 export async function dieAtEach(
   lane: Lane,
-  { scenario, start }: Prepared,
+  { scenario, start }: PreparedScenario,
   points: readonly PointId[],
   mutant?: Mutant,
-): Promise<{ readonly deaths: readonly Death[]; readonly failed?: string }> {
-  const stage = await Stage.at(lane, scenario, start);
+): Promise<{ readonly deaths: readonly DirectorDeath[]; readonly failed?: string }> {
+  const stage = await CrashLab.at(lane, scenario, start);
   const job = await jobOf(scenario.move, stage);
-  const deaths: Death[] = [];
+  const deaths: DirectorDeath[] = [];
   const note = async (point: PointId) => {
     deaths.push({ point: pointText(point), left: await stage.moment(), job });
   };
@@ -51,20 +51,24 @@ export async function dieAtEach(
 /** The life after a death: another Director goes on, and is looked at. Undefined: all held. */
 export function survive(
   lane: Lane,
-  prepared: Prepared,
-  { point, left, job }: Death,
+  prepared: PreparedScenario,
+  { point, left, job }: DirectorDeath,
   mutant?: Mutant,
-): Promise<Broken | undefined> {
+): Promise<BrokenPoint | undefined> {
   return brokenBy(prepared, point, async () => {
-    const stage = await Stage.at(lane, prepared.scenario, left);
+    const stage = await CrashLab.at(lane, prepared.scenario, left);
     return await resumeAndJudge(prepared, stage, { job, answered: false }, mutant);
   });
 }
 
 /** The move, killed after so long unless it has ended by then. The next Director starts while the database still works. */
-export function surviveKill(lane: Lane, prepared: Prepared, afterMs: number): Promise<Broken | undefined> {
+export function surviveKill(
+  lane: Lane,
+  prepared: PreparedScenario,
+  afterMs: number,
+): Promise<BrokenPoint | undefined> {
   return brokenBy(prepared, `after ${afterMs} ms`, async () => {
-    const stage = await Stage.at(lane, prepared.scenario, prepared.start);
+    const stage = await CrashLab.at(lane, prepared.scenario, prepared.start);
     const job = await jobOf(prepared.scenario.move, stage);
     const answered = (await stage.runChild({ jobs: [job], killAfterMs: afterMs })) !== "killed";
     return await resumeAndJudge(prepared, stage, { job, answered });
@@ -72,18 +76,22 @@ export function surviveKill(lane: Lane, prepared: Prepared, afterMs: number): Pr
 }
 
 async function brokenBy(
-  { scenario }: Prepared,
+  { scenario }: PreparedScenario,
   point: string,
   live: () => Promise<readonly string[]>,
-): Promise<Broken | undefined> {
+): Promise<BrokenPoint | undefined> {
   const what = await live().catch((error: unknown) => [toError(error).message]);
   return what.length === 0 ? undefined : { scenario: scenario.name, point, what };
 }
 
 /** Runs the move without a crash, by a Director with a part switched off. Empty if the mutant stays unnoticed. */
-export async function goWrong(lane: Lane, prepared: Prepared, mutant: Mutant): Promise<readonly string[]> {
+export async function goWrong(
+  lane: Lane,
+  prepared: PreparedScenario,
+  mutant: Mutant,
+): Promise<readonly string[]> {
   try {
-    const stage = await Stage.at(lane, prepared.scenario, prepared.start);
+    const stage = await CrashLab.at(lane, prepared.scenario, prepared.start);
     const run = (jobs: readonly Job[]) => resume(stage, { jobs }, mutant);
     const what = await judge(prepared, stage, await run([await jobOf(prepared.scenario.move, stage)]));
     const { again } = prepared.scenario;
@@ -94,8 +102,8 @@ export async function goWrong(lane: Lane, prepared: Prepared, mutant: Mutant): P
 }
 
 async function resumeAndJudge(
-  prepared: Prepared,
-  stage: Stage,
+  prepared: PreparedScenario,
+  stage: CrashLab,
   { job, answered }: { readonly job: Job; readonly answered: boolean },
   mutant?: Mutant,
 ): Promise<readonly string[]> {
@@ -118,8 +126,8 @@ async function resumeAndJudge(
 
 /** All that must hold when the move has ended at last. */
 async function judge(
-  prepared: Prepared,
-  stage: Stage,
+  prepared: PreparedScenario,
+  stage: CrashLab,
   tasks: readonly EndedTask[],
 ): Promise<readonly string[]> {
   const { scenario, states, outcome, data } = prepared;
@@ -137,8 +145,8 @@ async function judge(
 }
 
 async function repeat(
-  prepared: Prepared,
-  stage: Stage,
+  prepared: PreparedScenario,
+  stage: CrashLab,
   again: NonNullable<CrashScenario["again"]>,
   run: (jobs: readonly Job[]) => Promise<readonly EndedTask[]>,
 ): Promise<readonly string[]> {
@@ -154,7 +162,7 @@ async function repeat(
 
 /** Runs another Director. One with a part switched off is a separate process. */
 async function resume(
-  stage: Stage,
+  stage: CrashLab,
   order: { readonly jobs: readonly Job[]; readonly cancels?: boolean },
   mutant: Mutant | undefined,
 ): Promise<readonly EndedTask[]> {

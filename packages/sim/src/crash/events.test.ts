@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, describe, expect, it } from "vitest";
+import { CrashLab } from "./crash-lab.ts";
 import { Lane } from "./lane.ts";
 import { makeMove } from "./prepare.ts";
 import { ALL_SCENARIOS } from "./scenarios/table.ts";
-import { Stage } from "./stage.ts";
 
 sampleTests(1 / 6);
 
@@ -132,7 +132,7 @@ async function play(name: string) {
   const lane = await open();
   const scenario = ALL_SCENARIOS.find((one) => one.name === name);
   if (scenario === undefined) throw new Error(`there is no scenario '${name}'`);
-  const stage = await Stage.fresh(lane, scenario);
+  const stage = await CrashLab.fresh(lane, scenario);
   for (const move of scenario.before) await makeMove(move, stage, name);
   stage.passDays(scenario.daysLater ?? 0);
   const { db } = lane.store;
@@ -174,7 +174,38 @@ const locks = (rows: Played, action: string) =>
     .map((row) => `${row.object_name} of ${row.deployment ?? "none"}`)
     .sort();
 
+/** Locks of releases and packages. As upstream, the lock of a release belongs to no deployment. */
+const LOCKS: Readonly<Record<string, readonly string[]>> = {
+  "jobs: a first deploy, with compilation": [
+    "lock:compile:1 sim-os/1.1 of shop",
+    "lock:compile:2 sim-os/1.1 of shop",
+    "lock:release:app of none",
+  ],
+  "recreate one": [],
+  "run an errand where its job runs": ["lock:release:web of none"],
+  "export a release for a stemcell that it is not compiled for yet": [
+    "lock:compile:1 sim-os/2.2 of shop",
+    "lock:release:web of none",
+  ],
+  "upload a release": ["lock:release:web of none"],
+  "delete a release": ["lock:release:web of none"],
+};
+
 describe("events", () => {
+  it("name no deployment that was only planned, as upstream's do", async () => {
+    const rows = await play("dry run");
+    expect(rows.filter((row) => row.object_type === "deployment")).toEqual([]);
+  });
+
+  it.each(Object.entries(LOCKS))(
+    "tell which locks are taken, as upstream's do: %s",
+    async (name, expected) => {
+      const taken = locks(await play(name), "acquire").filter((lock) => !lock.startsWith("lock:deployment:"));
+      // What a package was compiled with is left out.
+      expect(taken.map((lock) => lock.replace(/ \[.*\]/, ""))).toEqual(expected);
+    },
+  );
+
   it.each(Object.entries(TABLE))("are those of the table: %s", async (name, expected) => {
     const rows = await play(name);
     expect(formsOf(rows.filter((row) => row.object_type !== "lock"))).toEqual(expected);

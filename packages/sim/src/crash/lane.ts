@@ -8,8 +8,8 @@ import { seed } from "../director/seed.ts";
 import { simSealer } from "../director/sim-sealer.ts";
 import { SimWorld } from "../world/world.ts";
 import { readWritingFunctions } from "./points.ts";
-import { RowKeeper, type Rows } from "./rows.ts";
-import type { Program } from "./run-program.ts";
+import { type DatabaseRows, RowKeeper } from "./rows.ts";
+import type { ChildProgram } from "./run-program.ts";
 
 /** Name by which the server knows the connections of child Directors. */
 const CHILD = "child";
@@ -24,7 +24,7 @@ export class Lane {
   readonly #dir: string;
   readonly #closeServer: () => Promise<void>;
   /** Program of a child Director. */
-  readonly child: Program;
+  readonly child: ChildProgram;
   /** For child Directors. */
   readonly connection: pg.PoolConfig;
   /** Store of this process. Opened once, because it is read often. */
@@ -33,7 +33,7 @@ export class Lane {
   readonly functions: readonly string[];
   readonly #calls = new Set<Promise<unknown>>();
   /** An empty Director's, with a stemcell and two cloud configs. */
-  #fresh: Rows | undefined;
+  #fresh: DatabaseRows | undefined;
 
   private constructor(
     given: Pick<Lane, "child" | "connection" | "store" | "functions">,
@@ -49,7 +49,7 @@ export class Lane {
     this.#closeServer = own.closeServer;
   }
 
-  static async open(parent: string, child: Program): Promise<Lane> {
+  static async open(parent: string, child: ChildProgram): Promise<Lane> {
     const dir = await mkdtemp(join(parent, "lane-"));
     // As root the database server runs as another user, who must be able to pass.
     await chmod(dir, 0o711);
@@ -68,7 +68,7 @@ export class Lane {
     }
   }
 
-  static async #on({ connection, close }: Embedded, dir: string, child: Program): Promise<Lane> {
+  static async #on({ connection, close }: Embedded, dir: string, child: ChildProgram): Promise<Lane> {
     const store = await openStore({ sealer: simSealer, connection });
     await seed(new SimWorld(), store.db);
     const admin = new pg.Client(connection as pg.ClientConfig);
@@ -118,7 +118,7 @@ export class Lane {
   }
 
   /** Rows and files as they are now, or when the calls under way have ended. */
-  async keep(): Promise<Kept> {
+  async keep(): Promise<LaneSnapshot> {
     await this.#callsOver();
     const rows = await this.#keeper.take();
     const files = await mkdtemp(join(this.#dir, "kept-"));
@@ -126,14 +126,14 @@ export class Lane {
     return { rows, files };
   }
 
-  async giveBack({ rows, files }: Kept): Promise<void> {
+  async giveBack({ rows, files }: LaneSnapshot): Promise<void> {
     await this.#callsOver();
     await this.#give(rows);
     await rm(this.memory, { recursive: true, force: true });
     await cp(files, this.memory, { recursive: true, preserveTimestamps: true });
   }
 
-  async #give(rows: Rows | undefined): Promise<void> {
+  async #give(rows: DatabaseRows | undefined): Promise<void> {
     if (rows === undefined) throw new Error("bug: the lane is not open");
     // A Director that was killed may have left a statement that is still at work.
     const left = "select pg_terminate_backend(pid, 60000) from pg_stat_activity where application_name = $1";
@@ -160,8 +160,8 @@ export class Lane {
 }
 
 /** State that a Director leaves behind, except the world. */
-export interface Kept {
-  readonly rows: Rows;
+export interface LaneSnapshot {
+  readonly rows: DatabaseRows;
   /** A directory. */
   readonly files: string;
 }

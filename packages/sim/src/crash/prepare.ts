@@ -1,16 +1,16 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { brokenInvariants } from "../world/invariants.ts";
 import type { BegunStep, ChildReport, Job } from "./child-order.ts";
+import { CrashLab, type CrashSnapshot } from "./crash-lab.ts";
 import type { Lane } from "./lane.ts";
 import { outcomeOf } from "./outcome.ts";
 import { type Passed, type PointId, pointText } from "./points.ts";
 import type { CrashScenario, Move } from "./scenario.ts";
-import { type Moment, Stage } from "./stage.ts";
 
 /** A scenario brought to the moment before its move, and the points that move passes. */
-export interface Prepared {
+export interface PreparedScenario {
   readonly scenario: CrashScenario;
-  readonly start: Moment;
+  readonly start: CrashSnapshot;
   /** Number of tasks at the start. */
   readonly tasksBefore: number;
   readonly points: readonly Passed[];
@@ -31,8 +31,8 @@ export async function prepare(
   lane: Lane,
   scenario: CrashScenario,
   paces: "one" | "two" = "two",
-): Promise<Prepared> {
-  const stage = await Stage.fresh(lane, scenario);
+): Promise<PreparedScenario> {
+  const stage = await CrashLab.fresh(lane, scenario);
   for (const move of scenario.before) await makeMove(move, stage, scenario.name);
   stage.passDays(scenario.daysLater ?? 0);
   const view = await stage.view();
@@ -73,7 +73,7 @@ const REHEARSALS = 3;
 
 interface Rehearsed {
   readonly report: ChildReport;
-  readonly rehearsal: Stage;
+  readonly rehearsal: CrashLab;
   readonly tookMs: number;
 }
 
@@ -81,9 +81,9 @@ interface Rehearsed {
  * The move without a crash. The database numbers the transactions that change something: no more than those that were seen,
  * or some of them have no points. Nothing else uses the server meanwhile, but it may tidy up: then it is tried again.
  */
-async function rehearse(lane: Lane, scenario: CrashScenario, start: Moment): Promise<Rehearsed> {
+async function rehearse(lane: Lane, scenario: CrashScenario, start: CrashSnapshot): Promise<Rehearsed> {
   for (let tries = 1; ; tries++) {
-    const rehearsal = await Stage.at(lane, scenario, start);
+    const rehearsal = await CrashLab.at(lane, scenario, start);
     const job = await jobOf(scenario.move, rehearsal);
     const before = await lane.numberedTransactions();
     const since = systemClock.monotonic();
@@ -103,10 +103,10 @@ async function rehearse(lane: Lane, scenario: CrashScenario, start: Moment): Pro
 async function rehearseUneven(
   lane: Lane,
   scenario: CrashScenario,
-  start: Moment,
+  start: CrashSnapshot,
   { points }: ChildReport,
 ): Promise<void> {
-  const rehearsal = await Stage.at(lane, scenario, start);
+  const rehearsal = await CrashLab.at(lane, scenario, start);
   const job = await jobOf(scenario.move, rehearsal);
   const report = await rehearsal.runChild({ jobs: [job], uneven: scenario.name });
   if (report === "killed") throw new Error(`${scenario.name}: somebody killed the Director`);
@@ -121,7 +121,7 @@ async function rehearseUneven(
 }
 
 /** A move that is not killed. */
-export async function makeMove(move: Move, stage: Stage, name: string): Promise<void> {
+export async function makeMove(move: Move, stage: CrashLab, name: string): Promise<void> {
   if ("world" in move) return await move.world(await stage.view());
   if ("configs" in move) return await stage.save(move.configs);
   const last = (await stage.runHere({ jobs: [await jobOf(move, stage)] })).at(-1);
@@ -130,21 +130,21 @@ export async function makeMove(move: Move, stage: Stage, name: string): Promise<
     throw new Error(`on the way to ${name}, task ${last?.id} ended as ${last?.state}: ${last?.result}`);
 }
 
-export async function jobOf(move: CrashScenario["move"], stage: Stage): Promise<Job> {
+export async function jobOf(move: CrashScenario["move"], stage: CrashLab): Promise<Job> {
   if ("monitor" in move) return move;
   if ("ignore" in move) return { ignore: move.ignore(await stage.view()) };
   return { task: typeof move.task === "function" ? move.task(await stage.view()) : move.task };
 }
 
 /** Content is on a disk that is in use or in the orphan list: nothing is deleted but what was to be. */
-export function lostData({ data }: Pick<Prepared, "data">, stage: Stage): readonly string[] {
+export function lostData({ data }: Pick<PreparedScenario, "data">, stage: CrashLab): readonly string[] {
   const now = new Set([...stage.world.disks.values()].map((disk) => disk.data));
   return [...data].filter((text) => !now.has(text)).map((text) => `data is gone: ${text}`);
 }
 
 export async function inspect(
-  { deletes }: Pick<Prepared, "deletes">,
-  stage: Stage,
+  { deletes }: Pick<PreparedScenario, "deletes">,
+  stage: CrashLab,
 ): Promise<readonly string[]> {
   return brokenInvariants(stage.world, (await stage.view()).remembered, deletes);
 }

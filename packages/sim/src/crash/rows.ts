@@ -1,7 +1,7 @@
 import type pg from "pg";
 
 /** All that a database holds, as text: what one has taken, another with the same tables can be given. */
-export interface Rows {
+export interface DatabaseRows {
   readonly tables: readonly string[];
   /** Rows of each table as JSON. Null if the table is empty. */
   readonly rows: readonly (string | null)[];
@@ -33,14 +33,14 @@ export class RowKeeper {
   }
 
   /** Takes all committed rows. Does not wait for open transactions. */
-  async take(): Promise<Rows> {
-    const { rows } = await this.#client.query<Omit<Rows, "tables">>(this.#take);
+  async take(): Promise<DatabaseRows> {
+    const { rows } = await this.#client.query<Omit<DatabaseRows, "tables">>(this.#take);
     const [found] = rows;
     if (found === undefined) throw new Error("bug: no row");
     return { tables: this.#tables, ...found };
   }
 
-  async give({ tables, rows, sequences }: Rows): Promise<void> {
+  async give({ tables, rows, sequences }: DatabaseRows): Promise<void> {
     await this.#client.query("select lab.give($1, $2, $3)", [tables, rows, sequences]);
   }
 }

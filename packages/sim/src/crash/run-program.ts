@@ -11,7 +11,7 @@ import type { PointId } from "./points.ts";
 const LONGEST_RUN_MS = 300_000;
 
 /** The program of a child Director, what starts it, and the file for its compiled code. */
-export interface Program {
+export interface ChildProgram {
   readonly file: string;
   readonly starter: string;
   readonly code: string;
@@ -25,7 +25,7 @@ export interface ProgramWatch {
 
 /** A child Director, to its end or to its death. It says on its third pipe where it stops. */
 export function runProgram(
-  { file, starter, code }: Program,
+  { file, starter, code }: ChildProgram,
   order: ChildOrder,
   { killAfterMs, stopped }: ProgramWatch,
 ): Promise<ChildReport | "killed"> {

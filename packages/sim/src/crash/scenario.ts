@@ -1,14 +1,14 @@
 import type { NewTask } from "@slipway/director/tasks/task";
 import type { ProblemRecord } from "@slipway/engine/model/problems";
 import type { InstanceRecord } from "@slipway/engine/model/records";
-import type { Remembered } from "../world/invariants.ts";
+import type { DirectorRecords } from "../world/invariants.ts";
 import type { SimCpiOptions } from "../world/sim-cpi.ts";
 import type { SimWorld } from "../world/world.ts";
 
 /** State that a scenario can read before it chooses its next move: ids are known only then. */
 export interface View {
   readonly world: SimWorld;
-  readonly remembered: Remembered;
+  readonly remembered: DirectorRecords;
   readonly problems: readonly ProblemRecord[];
   readonly uploadsDir: string;
   readonly releases: readonly {
@@ -40,11 +40,11 @@ export type Move =
   | { readonly ignore: (view: View) => IgnoreOrder }
   /** The Director's monitor watches, until all are well. */
   | { readonly monitor: true }
-  | { readonly configs: readonly NewConfig[] }
+  | { readonly configs: readonly StoredConfig[] }
   | { readonly world: (view: View) => void | Promise<void> };
 
 /** Config in the form in which the API stores it. */
-export interface NewConfig {
+export interface StoredConfig {
   readonly type: "cloud" | "cpi";
   readonly name: string;
   readonly content: string;
@@ -66,7 +66,7 @@ export interface CrashScenario {
   readonly before: readonly Move[];
   readonly move: KilledMove;
   /** Stored after it was killed, before it is taken up again. */
-  readonly meanwhile?: readonly NewConfig[] | undefined;
+  readonly meanwhile?: readonly StoredConfig[] | undefined;
   /** Repeated after the resumed task, it must find nothing to do. */
   readonly again?: NewTask | undefined;
   /**

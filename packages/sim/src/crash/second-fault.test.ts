@@ -2,10 +2,10 @@ import { CpiLost } from "@slipway/engine/clouds/cloud";
 import type { CpiRequest } from "@slipway/protocol/cpi/envelope";
 import { describe, expect, it } from "vitest";
 import type { SimClients } from "../director/director-in-sim.ts";
-import { type Fault, strike } from "./second-fault.ts";
+import { type CallFault, strike } from "./second-fault.ts";
 
 /** Clients that note what they do, with a fault at their second call. */
-function stage(fault: Fault) {
+function stage(fault: CallFault) {
   const done: string[] = [];
   const real: SimClients = {
     cpi: ({ method }) => {
@@ -31,7 +31,7 @@ function stage(fault: Fault) {
 }
 
 describe("a fault at the second call of a life", () => {
-  it.each<[Fault, string, readonly string[]]>([
+  it.each<[CallFault, string, readonly string[]]>([
     ["refused", "refused", ["info", "has_vm"]],
     ["lost", "lost", ["info", "create_vm", "has_vm"]],
     ["slow", "lost", ["info", "has_vm", "create_vm"]],

@@ -6,20 +6,20 @@ import { BUS } from "../world/bus.ts";
  * Fault of one call. `refused`: an error for an answer, and nothing is done. `lost`: it is done, and the answer is
  * lost. `slow`: the caller gives up, and it is done when nobody waits any more. `crash`: it is done, and the Director dies.
  */
-export type Fault = "refused" | "lost" | "slow" | "crash";
+export type CallFault = "refused" | "lost" | "slow" | "crash";
 
 export const FAULTS = {
   cpi: ["refused", "lost", "slow", "crash"],
   agent: ["refused", "lost", "crash"],
-} as const satisfies Record<string, readonly Fault[]>;
+} as const satisfies Record<string, readonly CallFault[]>;
 
 type Peer = keyof typeof FAULTS;
 
 /** Strikes the nth call of a Director's life, by whom it calls. */
 export interface SecondFault {
   readonly nth: number;
-  readonly cpi: Fault;
-  readonly agent: Fault;
+  readonly cpi: CallFault;
+  readonly agent: CallFault;
 }
 
 export interface StruckClients {
@@ -49,7 +49,7 @@ export function strike(
     peer: Peer,
     method: string,
     work: () => Promise<unknown>,
-  ): Promise<Fault | undefined> => {
+  ): Promise<CallFault | undefined> => {
     if (death !== undefined) {
       await death;
       return "lost";

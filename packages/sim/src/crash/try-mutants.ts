@@ -1,15 +1,15 @@
 import { toError } from "@slipway/kernel/errors";
 import type { Mutant } from "./child-order.ts";
+import { forget } from "./crash-lab.ts";
 import { meetSecond } from "./double.ts";
-import { type Death, dieAtEach, goWrong, survive } from "./drive.ts";
+import { type DirectorDeath, dieAtEach, goWrong, survive } from "./drive.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { Lane } from "./lane.ts";
 import { allMutants } from "./mutant.ts";
 import { isSame, type PointId, pointText } from "./points.ts";
-import { type Prepared, prepare } from "./prepare.ts";
+import { type PreparedScenario, prepare } from "./prepare.ts";
 import type { CrashScenario } from "./scenario.ts";
 import type { SecondFault } from "./second-fault.ts";
-import { forget } from "./stage.ts";
 
 export interface Tried {
   readonly mutant: Mutant;
@@ -29,7 +29,7 @@ export async function tryMutants(
   say: (line: string) => void,
 ): Promise<readonly Tried[]> {
   const mutants = allMutants().filter(({ step }) => step.includes(given.steps));
-  const prepared: Prepared[] = [];
+  const prepared: PreparedScenario[] = [];
   await inParallel(lanes, given.scenarios, async (scenario, lane) => {
     try {
       const one = await prepare(lane, scenario, "one");
@@ -53,7 +53,7 @@ export async function tryMutants(
  */
 async function notice(
   mutant: Mutant,
-  prepared: readonly Prepared[],
+  prepared: readonly PreparedScenario[],
   lane: Lane,
 ): Promise<string | undefined> {
   const through = prepared
@@ -66,7 +66,7 @@ async function notice(
       if (what !== undefined) return `${one.scenario.name}, without a crash: ${what}`;
     }
   // What is left unrecorded of a step that the resumed task takes again shows when the task is given up.
-  const back = ({ scenario }: Prepared) => Number(scenario.goesBack !== undefined);
+  const back = ({ scenario }: PreparedScenario) => Number(scenario.goesBack !== undefined);
   const order =
     mutant.part === "record" || mutant.part === "invalidate"
       ? through.toSorted((a, b) => back(b) - back(a))
@@ -78,7 +78,7 @@ async function notice(
   return undefined;
 }
 
-async function noticeIn(mutant: Mutant, one: Prepared, lane: Lane): Promise<string | undefined> {
+async function noticeIn(mutant: Mutant, one: PreparedScenario, lane: Lane): Promise<string | undefined> {
   const likely = nearby(one, mutant.step);
   const passed = one.points.filter((point) => likely.some((at) => isSame(point, at)));
   const { deaths, failed } = await dieAtEach(lane, one, passed, mutant);
@@ -108,8 +108,8 @@ const SETTLING_CALLS = 4;
 /** A refusal is a second fault: the next life meets it at one of its first calls. */
 async function noticeRefused(
   mutant: Mutant,
-  one: Prepared,
-  death: Death,
+  one: PreparedScenario,
+  death: DirectorDeath,
   lane: Lane,
 ): Promise<string | undefined> {
   for (let nth = 1; nth <= SETTLING_CALLS; nth++) {
@@ -122,7 +122,7 @@ async function noticeRefused(
   return undefined;
 }
 
-async function isBrokenAnyway(one: Prepared, at: string, lane: Lane): Promise<boolean> {
+async function isBrokenAnyway(one: PreparedScenario, at: string, lane: Lane): Promise<boolean> {
   const point = one.points.filter((passed) => pointText(passed) === at);
   const [death] = (await dieAtEach(lane, one, point)).deaths;
   if (death === undefined) return true;
@@ -132,7 +132,7 @@ async function isBrokenAnyway(one: Prepared, at: string, lane: Lane): Promise<bo
 }
 
 /** The points from the first time that a step is begun to a little after the step that follows it. */
-function nearby({ steps, points }: Prepared, step: string): readonly PointId[] {
+function nearby({ steps, points }: PreparedScenario, step: string): readonly PointId[] {
   const first = steps.findIndex((begun) => begun.step === step);
   const from = steps[first]?.at ?? 0;
   const next = steps.slice(first + 1).find((begun) => begun.step !== step);

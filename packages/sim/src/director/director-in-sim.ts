@@ -5,7 +5,8 @@ import { documentsHere } from "@slipway/director/documents/documents";
 import type { Store } from "@slipway/director/store/open";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
 import type { Agents } from "@slipway/engine/agents/agent";
-import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { Blobs } from "@slipway/engine/blobs/blobs";
+import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
 import type { CpiPort } from "@slipway/engine/clouds/cpi-port";
 import type { Journal } from "@slipway/engine/journal/journal";
@@ -19,6 +20,7 @@ import type { DirectorUuid } from "@slipway/protocol/ids";
 import { type AskSim, simAgents } from "../world/sim-agents.ts";
 import type { SimNats } from "./sim-nats.ts";
 import { simRenderPool } from "./sim-renderer.ts";
+import { simSealer } from "./sim-sealer.ts";
 
 /** Clients of a simulated world: its CPI and its agents. */
 export interface SimClients {
@@ -59,7 +61,7 @@ export interface SimDirectorOptions {
   /** Config server. By default the Director keeps variables itself. */
   readonly configServer?: ConfigServer | undefined;
   /** Put around the blobs: by drivers that let them fail. */
-  readonly blobs?: ((blobs: FileBlobs) => FileBlobs) | undefined;
+  readonly blobs?: ((blobs: Blobs) => Blobs) | undefined;
   /** Put around the journal: by drivers that watch or break it. */
   readonly journal?: (journal: Journal) => Journal;
 }
@@ -73,7 +75,7 @@ const port = (command: string, call: (request: CpiRequest) => Promise<CpiRespons
 });
 
 /** Opens the blobs in a directory beside the uploads. */
-export function blobsInSim(uploadsDir: string, random: Random = systemRandom): FileBlobs {
+export function blobsInSim(uploadsDir: string, random: Random = systemRandom): Blobs {
   const dir = join(uploadsDir, "..", "blobs");
   mkdirSync(dir, { recursive: true });
   return directoryBlobs({ dir, random });
@@ -120,6 +122,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
     },
     uploadsDir,
     renderer: options.renderer ?? simRenderPool,
+    keyedHash: simSealer.keyedHash,
     blobs: (options.blobs ?? ((blobs) => blobs))(blobsInSim(uploadsDir, random)),
     ...(options.dns === true && {
       dns: { enabled: true, domain: "bosh", useDnsAddresses: false, includeIndex: false },

@@ -11,6 +11,7 @@ const asked = ({ release: _, ...rest }: JsonObject): string => JSON.stringify(re
  * begins with `broken: ` fails with what follows.
  */
 const simRenderer: Renderer = {
+  identity: () => Promise.resolve("sim"),
   render: ({ templates, context }) =>
     Promise.resolve(
       templates.map(({ name, source }) => {

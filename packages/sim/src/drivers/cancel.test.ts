@@ -4,9 +4,9 @@ import { SCENARIOS, type Scenario } from "../crash/scenarios.ts";
 import { seededOrder } from "../crash/seeded.ts";
 import { differences, endState } from "../world/end-state.ts";
 import { acrossBenches, nextTask } from "./drive.ts";
-import { nameOf } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
 import { type CancelCase, runAndCancel, WAYS } from "./testing/run-and-cancel.ts";
+import { nameOf } from "./watch-clients.ts";
 
 /** `SLIPWAY_DRIVERS=all` takes every way at every call instead of one of them. */
 const all = process.env.SLIPWAY_DRIVERS === "all";

@@ -2,7 +2,7 @@ import { saveConfig } from "@slipway/director/store/configs";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { describe, expect, it } from "vitest";
 import { CLOUD_CONFIG } from "../director/manifests.ts";
-import type { Ended } from "./testing/bench.ts";
+import type { EndedTask } from "./testing/bench.ts";
 import { count, jobsStage, web } from "./testing/jobs-stage.ts";
 
 const { stage, done, task, whole } = jobsStage();
@@ -23,7 +23,10 @@ const VARIABLES = ["zone", "key", "disk", "net"]
   .join("\n");
 
 /** Deploys with this cloud config and returns the properties of the VMs that compiled. */
-async function compiling(cloud: string, variables = ""): Promise<Ended & { readonly made: readonly Made[] }> {
+async function compiling(
+  cloud: string,
+  variables = "",
+): Promise<EndedTask & { readonly made: readonly Made[] }> {
   const saved = await saveConfig(stage.bench.db, { type: "cloud", name: "other", content: cloud });
   const deploy = task([{ name: "web", instances: 1, jobs: [web()] }]);
   const manifest = `${String(deploy.params.manifest)}${variables}`;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { SSH } from "../crash/scenarios/access.ts";
 import { deployTask, small } from "../crash/scenarios/tasks.ts";
 import { CLOUD_CONFIG } from "../director/manifests.ts";
-import { Bench, type RunOptions } from "./testing/bench.ts";
+import { Bench, type BenchRunOptions } from "./testing/bench.ts";
 
 let bench: Bench;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => bench.close());
 beforeEach(() => bench.rewind());
 
 /** Sets up ssh for the only instance of a group and returns the answer for the CLI. */
-async function answered(operations: RunOptions["operations"]): Promise<Record<string, unknown>> {
+async function answered(operations: BenchRunOptions["operations"]): Promise<Record<string, unknown>> {
   const [scenario] = SSH;
   if (scenario === undefined || !("task" in scenario.move) || typeof scenario.move.task === "function")
     throw new Error("bug: the scenario is another");
@@ -51,7 +51,7 @@ it("networks need a gateway, unless the Director is to ignore that: VMs then hav
 
 it("VMs get random passwords if the Director is to generate them and the manifest has no password", async () => {
   const recreate = deployTask(small, { recreate: true });
-  const passwords = async (settings: RunOptions["settings"]) => {
+  const passwords = async (settings: BenchRunOptions["settings"]) => {
     const { state, calls } = await bench.run(recreate, { seed: "passwords", settings });
     expect(state).toBe("done");
     return calls.flatMap((call) => {

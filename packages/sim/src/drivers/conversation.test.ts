@@ -4,8 +4,8 @@ import { check } from "@slipway/protocol/schema/check";
 import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SCENARIOS } from "../crash/scenarios.ts";
-import { nameOf } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+import { nameOf } from "./watch-clients.ts";
 
 let bench: Bench;
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { readOutput } from "@slipway/director/tasks/output";
 import { activeVm } from "@slipway/engine/model/records";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, small, taskOf } from "../crash/scenarios/tasks.ts";
-import type { Interference } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+import type { Interference } from "./watch-clients.ts";
 
 let bench: Bench;
 beforeAll(async () => {

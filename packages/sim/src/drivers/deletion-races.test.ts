@@ -4,9 +4,9 @@ import { CpiLost } from "@slipway/engine/clouds/cloud";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { db, deployTask, shop, stateTask, taskOf, web } from "../crash/scenarios/tasks.ts";
 import { cpiError } from "./faults.ts";
-import type { Interference, OutsideCall } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
-import { meanwhile } from "./testing/meanwhile.ts";
+import { runHolding } from "./testing/run-holding.ts";
+import type { Interference, OutsideCall } from "./watch-clients.ts";
 
 /** Two tasks side by side, one of which deletes what the other is about to use. */
 
@@ -80,7 +80,7 @@ describe("an orphaned disk that one task deletes and another attaches", () => {
     (await bench.remembered()).instances.flatMap(({ disks }) => disks.map(({ cid }) => String(cid)));
 
   it.each(cleanups)("is kept by %s if it is attached first", async (_, cleanup) => {
-    const [ended, other] = await meanwhile(bench, cleanup([first, second]), {
+    const [ended, other] = await runHolding(bench, cleanup([first, second]), {
       at: isCall("delete_disk", first),
       run: attach,
       seed: seed(),
@@ -92,7 +92,7 @@ describe("an orphaned disk that one task deletes and another attaches", () => {
   });
 
   it.each(cleanups)("is not attached once %s has begun to delete it", async (_, cleanup) => {
-    const [ended, other] = await meanwhile(bench, cleanup([first, second]), {
+    const [ended, other] = await runHolding(bench, cleanup([first, second]), {
       at: isCall("delete_disk", second),
       run: attach,
       seed: seed(),
@@ -106,7 +106,7 @@ describe("an orphaned disk that one task deletes and another attaches", () => {
   });
 
   it("is not recorded for an instance if it is deleted after attach-disk has found it in the cloud", async () => {
-    const [ended, other] = await meanwhile(bench, attach, {
+    const [ended, other] = await runHolding(bench, attach, {
       at: isCall("has_disk", second),
       holds: "answer",
       run: deletion(second),
@@ -119,7 +119,7 @@ describe("an orphaned disk that one task deletes and another attaches", () => {
   });
 
   it("is not recorded for an instance while nobody knows whether it was deleted after attach-disk has found it", async () => {
-    const [ended, other] = await meanwhile(bench, attach, {
+    const [ended, other] = await runHolding(bench, attach, {
       at: isCall("has_disk", second),
       holds: "answer",
       run: deletion(second),
@@ -133,7 +133,7 @@ describe("an orphaned disk that one task deletes and another attaches", () => {
   });
 
   it("is deleted by one of two tasks that delete it at the same time", async () => {
-    const [ended, other] = await meanwhile(bench, deletion(second), {
+    const [ended, other] = await runHolding(bench, deletion(second), {
       at: isCall("delete_disk", second),
       run: scheduled(),
       seed: seed(),

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { releaseFile } from "../crash/scenarios/release-file.ts";
 import { deployTask, taskOf } from "../crash/scenarios/tasks.ts";
 import type { GroupSketch } from "../director/manifests.ts";
-import { Bench, type Ended } from "./testing/bench.ts";
+import { Bench, type EndedTask } from "./testing/bench.ts";
 
 let bench: Bench;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeEach(async () => {
   await done(taskOf("update_release", { path, fix: false, rebase: false }));
 });
 
-const done = async (task: NewTask): Promise<Ended> => {
+const done = async (task: NewTask): Promise<EndedTask> => {
   const ended = await bench.run(task, { seed: `errand ${task.type}` });
   expect(`${ended.state} ${ended.message}`).toBe("done ");
   return ended;
@@ -41,7 +41,7 @@ const run = (more: object = {}) =>
     ...{ deployment: "shop", errand: "tests", keep_alive: false, when_changed: false, instances: [] },
     ...more,
   });
-const count = ({ calls }: Ended, kind: string) => calls.filter(({ method }) => method === kind).length;
+const count = ({ calls }: EndedTask, kind: string) => calls.filter(({ method }) => method === kind).length;
 const recorded = async () => (await bench.remembered()).instances;
 
 describe("a deploy of an errand group", () => {

@@ -1,8 +1,8 @@
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask } from "../crash/scenarios/tasks.ts";
-import type { Interference } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+import type { Interference } from "./watch-clients.ts";
 
 const WITH_DISK = deployTask({ name: "shop", groups: [{ name: "db", instances: 1, disk: "d1" }] });
 const WITHOUT = deployTask({ name: "shop", groups: [{ name: "db", instances: 1 }] });

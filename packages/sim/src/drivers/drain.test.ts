@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import { describe, expect, it } from "vitest";
 import { deleteTask, stateTask } from "../crash/scenarios/tasks.ts";
-import type { Ended } from "./testing/bench.ts";
+import type { EndedTask } from "./testing/bench.ts";
 import { jobsStage, shopRelease, web } from "./testing/jobs-stage.ts";
 
 const { stage, done, upload, task } = jobsStage();
@@ -14,7 +14,7 @@ interface Drained {
 }
 
 /** The only drain of a task. */
-function drained({ calls }: Ended): Drained {
+function drained({ calls }: EndedTask): Drained {
   const [first, ...more] = calls.flatMap((call) =>
     call.peer === "agent" && call.method === "drain" ? [call.args] : [],
   );

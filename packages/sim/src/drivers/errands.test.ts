@@ -5,7 +5,7 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { releaseFile } from "../crash/scenarios/release-file.ts";
 import { deployTask, taskOf } from "../crash/scenarios/tasks.ts";
-import { Bench, type Ended } from "./testing/bench.ts";
+import { Bench, type EndedTask } from "./testing/bench.ts";
 
 sampleTests(1 / 4);
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await deployed();
 });
 
-const done = async (task: Parameters<Bench["run"]>[0]): Promise<Ended> => {
+const done = async (task: Parameters<Bench["run"]>[0]): Promise<EndedTask> => {
   const ended = await bench.run(task, { seed: `errand ${task.type}` });
   expect(`${ended.state} ${ended.message}`).toBe("done ");
   return ended;
@@ -49,14 +49,14 @@ const errand = (name: string, more: object = {}) =>
     ...more,
   });
 
-const lines = async ({ id }: Ended) =>
+const lines = async ({ id }: EndedTask) =>
   (await readOutput(bench.db, id, "result")).data
     .toString()
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as { readonly instance: { readonly group: string } });
-const groups = async (ended: Ended) => (await lines(ended)).map(({ instance }) => instance.group).sort();
-const count = ({ calls }: Ended, kind: string) => calls.filter(({ method }) => method === kind).length;
+const groups = async (ended: EndedTask) => (await lines(ended)).map(({ instance }) => instance.group).sort();
+const count = ({ calls }: EndedTask, kind: string) => calls.filter(({ method }) => method === kind).length;
 
 describe("an errand", () => {
   it("runs where its job is, and in a VM that is made for it where its group is an errand; both at once", async () => {

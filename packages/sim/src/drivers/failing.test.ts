@@ -5,8 +5,8 @@ import { seededOrder } from "../crash/seeded.ts";
 import { differences, endState } from "../world/end-state.ts";
 import { acrossBenches, nextTask, otherTask } from "./drive.ts";
 import { CAUSE, FAULTS, type Fault, onlyDead, strike } from "./faults.ts";
-import { nameOf, type OutsideCall } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+import { nameOf, type OutsideCall } from "./watch-clients.ts";
 
 /** `SLIPWAY_DRIVERS=all` takes every fault at every call instead of one of them. */
 const all = process.env.SLIPWAY_DRIVERS === "all";

@@ -1,6 +1,6 @@
 import { CpiLost } from "@slipway/engine/clouds/cloud";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
-import type { Interference, OutsideCall } from "./outside.ts";
+import type { Interference, OutsideCall } from "./watch-clients.ts";
 
 /** Faults of a single call. */
 export type Fault =

@@ -1,7 +1,7 @@
 import { readOutput } from "@slipway/director/tasks/output";
 import { fractionsOf, rounds, sampleOf, seed } from "@slipway/testkit/sample";
 import { describe, expect, it } from "vitest";
-import type { Ended } from "./testing/bench.ts";
+import type { EndedTask } from "./testing/bench.ts";
 import { jobsStage, shopRelease, web } from "./testing/jobs-stage.ts";
 import { memoryConfigServer } from "./testing/memory-config-server.ts";
 
@@ -81,7 +81,7 @@ const deployOf = ({ port, tag, instances }: Wanted, options: object = {}) =>
   );
 
 /** Returns the reasons of each update, by group. Instances without an update are left out. */
-async function planned({ id }: Ended): Promise<Readonly<Record<string, readonly (readonly string[])[]>>> {
+async function planned({ id }: EndedTask): Promise<Readonly<Record<string, readonly (readonly string[])[]>>> {
   const result = JSON.parse((await readOutput(stage.bench.db, id, "result")).data.toString()) as {
     readonly groups: readonly (readonly {
       readonly group: string;
@@ -98,7 +98,7 @@ async function planned({ id }: Ended): Promise<Readonly<Record<string, readonly 
 }
 
 /** Instances that were told something that changes them: `web`, `web`. */
-async function told({ calls }: Ended): Promise<readonly string[]> {
+async function told({ calls }: EndedTask): Promise<readonly string[]> {
   const { instances } = await stage.bench.remembered();
   const groupOf = new Map(
     instances.flatMap(({ group, vms }) => vms.map((vm) => [String(vm.agentId), group])),

@@ -5,7 +5,7 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { stateTask, taskOf } from "../crash/scenarios/tasks.ts";
 import { CLOUD_CONFIG } from "../director/manifests.ts";
-import { hurriedClock } from "../world/hurried-clock.ts";
+import { instantClock } from "../world/instant-clock.ts";
 import { count, jobsStage, never, onAsk, shopRelease, web } from "./testing/jobs-stage.ts";
 
 sampleTests(1 / 4);
@@ -48,7 +48,7 @@ describe("a package that cannot be compiled", () => {
   });
 
   it("is given up after a day if it never ends", async () => {
-    const clock = hurriedClock();
+    const clock = instantClock();
     const { state, message } = await run(DEPLOY, {
       interference: onAsk("compile_package", () => never()),
       clock: { ...clock, after: (ms, work) => systemClock.after(ms === DAY_MS ? 1 : ms, work) },

@@ -11,11 +11,11 @@ import { deployTask, taskOf } from "../crash/scenarios/tasks.ts";
 import { seededOrder } from "../crash/seeded.ts";
 import { differences, endState } from "../world/end-state.ts";
 import { CAUSE, FAULTS, onlyDead, strike } from "./faults.ts";
-import { nameOf, type OutsideCall } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
 import { shopRelease, web } from "./testing/jobs-stage.ts";
 import { memoryConfigServer } from "./testing/memory-config-server.ts";
 import { runAndCancel, WAYS } from "./testing/run-and-cancel.ts";
+import { nameOf, type OutsideCall } from "./watch-clients.ts";
 
 sampleTests(1 / 3);
 

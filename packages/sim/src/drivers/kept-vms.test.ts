@@ -2,9 +2,9 @@ import type { NewTask } from "@slipway/director/tasks/task";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, stateTask } from "../crash/scenarios/tasks.ts";
-import { type Interference, nameOf } from "./outside.ts";
-import { Bench, type RunOptions } from "./testing/bench.ts";
+import { Bench, type BenchRunOptions } from "./testing/bench.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
+import { type Interference, nameOf } from "./watch-clients.ts";
 
 sampleTests(1 / 4);
 
@@ -37,7 +37,7 @@ describe("a VM that was kept since its agent never answered", () => {
   let message: string;
   let asked: readonly string[];
 
-  const withSettings = (given: NewTask, settings: RunOptions["settings"] = KEEP) =>
+  const withSettings = (given: NewTask, settings: BenchRunOptions["settings"] = KEEP) =>
     stage.bench.run(given, { seed: "kept again", settings });
 
   beforeEach(async () => {
@@ -179,7 +179,7 @@ describe("a new VM whose metadata the CPI does not set", () => {
           })
         : carryOut(),
   };
-  const deploy = (settings: RunOptions["settings"], interference?: Interference) =>
+  const deploy = (settings: BenchRunOptions["settings"], interference?: Interference) =>
     bench.run(deployTask(first), { seed: "tags", settings, ...(interference && { interference }) });
 
   it("is deleted with the CPI's words in the error, and the next deploy makes another", async () => {

@@ -4,8 +4,8 @@ import { type MadeRelease, releaseTarball } from "@slipway/testkit/release-tarba
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dbWith, deployTask, taskOf } from "../crash/scenarios/tasks.ts";
 import type { ManifestSketch } from "../director/manifests.ts";
-import type { Interference } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+import type { Interference } from "./watch-clients.ts";
 
 let bench: Bench;
 beforeAll(async () => {

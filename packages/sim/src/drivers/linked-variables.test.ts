@@ -7,7 +7,7 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, remembers, stateTask, taskOf } from "../crash/scenarios/tasks.ts";
 import type { ManifestSketch } from "../director/manifests.ts";
-import { Bench, type Ended } from "./testing/bench.ts";
+import { Bench, type EndedTask } from "./testing/bench.ts";
 import { type MemoryConfigServer, memoryConfigServer } from "./testing/memory-config-server.ts";
 
 sampleTests(1 / 4);
@@ -49,9 +49,9 @@ beforeEach(async () => {
 });
 
 let runs = 0;
-const run = (task: NewTask): Promise<Ended> =>
+const run = (task: NewTask): Promise<EndedTask> =>
   bench.run(task, { seed: `linked ${runs++}`, configServer: server });
-async function done(task: NewTask): Promise<Ended> {
+async function done(task: NewTask): Promise<EndedTask> {
   const ended = await run(task);
   expect(`${ended.state} ${ended.message}`).toBe("done ");
   return ended;

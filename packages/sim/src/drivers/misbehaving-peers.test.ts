@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deleteTask, deployTask } from "../crash/scenarios/tasks.ts";
 import type { SimAnswer } from "../world/sim-agent.ts";
 import { cpiError } from "./faults.ts";
-import type { Interference } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+import type { Interference } from "./watch-clients.ts";
 
 sampleTests(1 / 4);
 
@@ -216,7 +216,7 @@ describe("a CPI that breaks its contract: the deploy says at what, nothing is ma
     expect(ended).toBe("error");
     expect(message).toMatch(INSTANCE);
     expect(message).toContain(method);
-    expect(message).toMatch(/cpi log|contract/);
+    expect(message).toMatch(/cpi log|task --cpi|contract/);
     await converges();
   });
 });

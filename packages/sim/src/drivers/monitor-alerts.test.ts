@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, small, taskOf } from "../crash/scenarios/tasks.ts";
 import type { SimDirectorOptions } from "../director/director-in-sim.ts";
 import { cpiError } from "./faults.ts";
-import type { Interference } from "./outside.ts";
-import { Bench, type RunOptions } from "./testing/bench.ts";
+import { Bench, type BenchRunOptions } from "./testing/bench.ts";
+import type { Interference } from "./watch-clients.ts";
 
 sampleTests(1 / 4);
 
@@ -18,7 +18,7 @@ afterAll(() => bench.close());
 beforeEach(() => bench.prepare({ cpi: { remembers: true }, before: [deployTask(small)] }));
 
 let runs = 0;
-async function told(task: Parameters<Bench["run"]>[0], options: Partial<RunOptions> = {}) {
+async function told(task: Parameters<Bench["run"]>[0], options: Partial<BenchRunOptions> = {}) {
   runs += 1;
   const alerts: Told[] = [];
   const ended = await bench.run(task, {

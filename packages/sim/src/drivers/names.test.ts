@@ -6,8 +6,8 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deleteTask, deployTask, shop, taskOf, web } from "../crash/scenarios/tasks.ts";
 import type { ManifestSketch } from "../director/manifests.ts";
-import type { Interference, OutsideCall } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+import type { Interference, OutsideCall } from "./watch-clients.ts";
 
 sampleTests(1 / 4);
 

@@ -6,8 +6,8 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, shop, taskOf } from "../crash/scenarios/tasks.ts";
 import { CLOUD_CONFIG } from "../director/manifests.ts";
 import { cpiError } from "./faults.ts";
-import type { Interference } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+import type { Interference } from "./watch-clients.ts";
 
 let bench: Bench;
 let inside: NewTask;

@@ -2,9 +2,9 @@ import type { NewTask } from "@slipway/director/tasks/task";
 import { activeVm } from "@slipway/engine/model/records";
 import { describe, expect, it } from "vitest";
 import { taskOf } from "../crash/scenarios/tasks.ts";
-import type { OutsideCall } from "./outside.ts";
-import type { Ended } from "./testing/bench.ts";
+import type { EndedTask } from "./testing/bench.ts";
 import { jobsStage, onAsk, web } from "./testing/jobs-stage.ts";
+import type { OutsideCall } from "./watch-clients.ts";
 
 const { stage, run, done, task } = jobsStage();
 
@@ -19,7 +19,7 @@ const postDeployOf = (call: OutsideCall) =>
   call.peer === "agent" && call.method === "run_script" && call.args[0] === "post-deploy"
     ? call.agentId
     : undefined;
-const postDeploys = ({ calls }: Pick<Ended, "calls">) =>
+const postDeploys = ({ calls }: Pick<EndedTask, "calls">) =>
   calls.map(postDeployOf).filter((agent) => agent !== undefined);
 
 async function members() {

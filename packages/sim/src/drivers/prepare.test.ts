@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { OutsideCall } from "./outside.ts";
-import type { Ended } from "./testing/bench.ts";
+import type { EndedTask } from "./testing/bench.ts";
 import { jobsStage, onAsk, shopRelease, web } from "./testing/jobs-stage.ts";
+import type { OutsideCall } from "./watch-clients.ts";
 
 const { stage, done, run, upload, task, converges } = jobsStage();
 
@@ -12,11 +12,11 @@ const newRelease = () => upload(shopRelease({ version: "2", web: "another templa
 /** Messages that tell when something is sent, fetched and stopped. */
 const TOLD = ["put_blob", "prepare", "drain", "stop", "apply", "start"];
 
-const agentCalls = ({ calls }: Ended): readonly Extract<OutsideCall, { readonly peer: "agent" }>[] =>
+const agentCalls = ({ calls }: EndedTask): readonly Extract<OutsideCall, { readonly peer: "agent" }>[] =>
   calls.flatMap((call) => (call.peer === "agent" ? [call] : []));
 
 /** Returns the messages to the agent that runs `web` in the end. */
-async function told(ended: Ended): Promise<readonly string[]> {
+async function told(ended: EndedTask): Promise<readonly string[]> {
   const { instances } = await stage.bench.remembered();
   const agents = instances.flatMap(({ vms }) => vms.map(({ agentId }) => String(agentId)));
   return agentCalls(ended)

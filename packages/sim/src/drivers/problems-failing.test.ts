@@ -2,8 +2,8 @@ import { sampleOf, seed as seedOfRun } from "@slipway/testkit/sample";
 import { describe, expect, it } from "vitest";
 import { seededOrder } from "../crash/seeded.ts";
 import { FAULTS, strike } from "./faults.ts";
-import { nameOf } from "./outside.ts";
 import { problemsStage } from "./testing/problems-stage.ts";
+import { nameOf } from "./watch-clients.ts";
 
 /** `SLIPWAY_DRIVERS=all` takes every fault at every call instead of one of them. */
 const all = process.env.SLIPWAY_DRIVERS === "all";

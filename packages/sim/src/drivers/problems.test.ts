@@ -3,8 +3,8 @@ import { Sealed } from "@slipway/director/store/sealed";
 import { listStrays } from "@slipway/director/store/strays";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
-import type { Interference } from "./outside.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
+import type { Interference } from "./watch-clients.ts";
 
 sampleTests(1 / 4);
 

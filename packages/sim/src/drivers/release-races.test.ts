@@ -9,9 +9,9 @@ import { latch } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { taskOf } from "../crash/scenarios/tasks.ts";
 import { blobsInSim } from "../director/director-in-sim.ts";
-import type { Interference } from "./outside.ts";
 import { count, jobsStage, shopRelease, web } from "./testing/jobs-stage.ts";
 import { memoryConfigServer } from "./testing/memory-config-server.ts";
+import type { Interference } from "./watch-clients.ts";
 
 /** A deploy or an export beside a task that replaces or deletes the release it uses. */
 
@@ -76,9 +76,9 @@ describe("upload-release --fix", () => {
       onQueued,
       blobs: (blobs) => ({
         ...blobs,
-        has: async (id) => {
+        get: async (id) => {
           await happen();
-          return await blobs.has(id);
+          return await blobs.get(id);
         },
       }),
     });

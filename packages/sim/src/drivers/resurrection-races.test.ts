@@ -2,8 +2,8 @@ import type { NewTask } from "@slipway/director/tasks/task";
 import { fractionsOf, sampleOf, seed } from "@slipway/testkit/sample";
 import { describe, expect, it } from "vitest";
 import { deleteTask, deployTask } from "../crash/scenarios/tasks.ts";
-import type { Interference } from "./outside.ts";
 import { DEPLOY, problemsStage, SHOP } from "./testing/problems-stage.ts";
+import type { Interference } from "./watch-clients.ts";
 
 const { stage, task, run, db, whole, lose } = problemsStage();
 

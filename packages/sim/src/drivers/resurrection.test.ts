@@ -2,8 +2,8 @@ import type { NewTask } from "@slipway/director/tasks/task";
 import { AgentSilent, WrongAgent } from "@slipway/engine/agents/agent";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
-import type { Interference } from "./outside.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
+import type { Interference } from "./watch-clients.ts";
 
 sampleTests(1 / 4);
 

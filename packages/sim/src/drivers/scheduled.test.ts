@@ -2,8 +2,8 @@ import type { NewTask } from "@slipway/director/tasks/task";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask } from "../crash/scenarios/tasks.ts";
 import { cpiError } from "./faults.ts";
-import type { Interference, OutsideCall } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+import type { Interference, OutsideCall } from "./watch-clients.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -3,8 +3,8 @@ import { activeDisk, activeVm } from "@slipway/engine/model/records";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { db, dbWith, deployTask, shop, small, stateTask, taskOf, web } from "../crash/scenarios/tasks.ts";
-import type { Interference } from "./outside.ts";
-import { Bench, type Ended } from "./testing/bench.ts";
+import { Bench, type EndedTask } from "./testing/bench.ts";
+import type { Interference } from "./watch-clients.ts";
 
 sampleTests(1 / 4);
 
@@ -16,7 +16,10 @@ afterAll(() => bench.close());
 beforeEach(() => bench.prepare({ cpi: { remembers: true }, before: [deployTask(small)] }));
 
 let runs = 0;
-const done = async (task: Parameters<Bench["run"]>[0], interference: Interference = {}): Promise<Ended> => {
+const done = async (
+  task: Parameters<Bench["run"]>[0],
+  interference: Interference = {},
+): Promise<EndedTask> => {
   runs += 1;
   // The CPI remembers requests by their ids.
   const ended = await bench.run(task, { seed: `snapshots ${runs}`, interference });

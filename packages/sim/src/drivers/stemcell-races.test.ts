@@ -7,9 +7,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { stemcellFile } from "../crash/scenarios/stemcell-file.ts";
 import { deployTask, shop, taskOf, web } from "../crash/scenarios/tasks.ts";
 import { cpiError } from "./faults.ts";
-import type { Interference, OutsideCall } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
-import { meanwhile } from "./testing/meanwhile.ts";
+import { runHolding } from "./testing/run-holding.ts";
+import type { Interference, OutsideCall } from "./watch-clients.ts";
 
 let bench: Bench;
 beforeAll(async () => {
@@ -71,7 +71,7 @@ describe("a stemcell that one task deletes and a deploy uses", () => {
     ["delete-stemcell", deletion],
     ["clean-up --all", cleanUp],
   ])("is not deployed once %s has begun to delete it", async (_, task) => {
-    const [ended, other] = await meanwhile(bench, task, { at: isDeletion, run: deploy, seed: seed() });
+    const [ended, other] = await runHolding(bench, task, { at: isDeletion, run: deploy, seed: seed() });
     expect([ended.state, ended.message]).toEqual(["done", ""]);
     expect(other.state).toBe("error");
     expect(other.message).toMatch(/stemcell/i);
@@ -82,7 +82,7 @@ describe("a stemcell that one task deletes and a deploy uses", () => {
     ["delete-stemcell", deletion, "error"],
     ["clean-up --all", cleanUp, "done"],
   ])("is kept by %s while a deploy makes VMs of it", async (_, task, state) => {
-    const [ended, other] = await meanwhile(bench, deploy, {
+    const [ended, other] = await runHolding(bench, deploy, {
       at: ({ method }) => method === "create_vm",
       run: task,
       seed: seed(),

@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { SCENARIOS, type Scenario } from "../crash/scenarios.ts";
 import { differences, endState } from "../world/end-state.ts";
 import { nextTask } from "./drive.ts";
-import type { Interference } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+import type { Interference } from "./watch-clients.ts";
 
 let bench: Bench;
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { listStrays } from "@slipway/director/store/strays";
 import type { ResolutionName } from "@slipway/engine/model/problems";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
-import type { Interference } from "./outside.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
+import type { Interference } from "./watch-clients.ts";
 
 sampleTests(1 / 4);
 

@@ -3,7 +3,7 @@ import { readOutput } from "@slipway/director/tasks/output";
 import type { NewTask } from "@slipway/director/tasks/task";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deleteTask, deployTask, shop, taskOf, web } from "../crash/scenarios/tasks.ts";
-import { Bench, type Ended } from "./testing/bench.ts";
+import { Bench, type EndedTask } from "./testing/bench.ts";
 
 let bench: Bench;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 beforeEach(() => bench.prepare({ cpi: { remembers: true }, before: [] }));
 
-const done = async (task: NewTask): Promise<Ended> => {
+const done = async (task: NewTask): Promise<EndedTask> => {
   const ended = await bench.run(task, { seed: `stages ${task.type}` });
   expect(`${ended.state} ${ended.message}`).toBe("done ");
   return ended;
@@ -27,7 +27,7 @@ interface Line {
   readonly state?: string;
 }
 
-const lines = async ({ id }: Ended): Promise<readonly Line[]> =>
+const lines = async ({ id }: EndedTask): Promise<readonly Line[]> =>
   (await readOutput(bench.db, id, "event")).data
     .toString()
     .split("\n")

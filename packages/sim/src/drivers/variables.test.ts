@@ -8,7 +8,7 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, remembers, stateTask, taskOf } from "../crash/scenarios/tasks.ts";
 import { CLOUD_CONFIG } from "../director/manifests.ts";
-import { Bench, type Ended } from "./testing/bench.ts";
+import { Bench, type EndedTask } from "./testing/bench.ts";
 import { type MemoryConfigServer, memoryConfigServer } from "./testing/memory-config-server.ts";
 
 sampleTests(1 / 4);
@@ -53,26 +53,26 @@ async function deploy(sketch: Sketch, options: object = {}): Promise<NewTask> {
 }
 
 let runs = 0;
-async function run(task: NewTask, more: Parameters<Bench["run"]>[1] | object = {}): Promise<Ended> {
+async function run(task: NewTask, more: Parameters<Bench["run"]>[1] | object = {}): Promise<EndedTask> {
   const ended = await bench.run(task, { seed: `variables ${runs++}`, configServer: server, ...more });
   await nothingShows(ended);
   return ended;
 }
-const done = async (task: NewTask): Promise<Ended> => {
+const done = async (task: NewTask): Promise<EndedTask> => {
   const ended = await run(task);
   expect(`${ended.state} ${ended.message}`).toBe("done ");
   return ended;
 };
 
 /** Expects no secret in the outputs of a task or in the database. */
-async function nothingShows({ id, message }: Ended): Promise<void> {
+async function nothingShows({ id, message }: EndedTask): Promise<void> {
   expectNoSecrets(message);
   for (const type of ["event", "debug", "cpi", "result", "conversation"] as const)
     expectNoSecrets((await readOutput(bench.db, id, type)).data.toString());
   expectNoSecrets(await bench.rowsAsText());
 }
 
-const createVms = ({ calls }: Ended) =>
+const createVms = ({ calls }: EndedTask) =>
   calls.flatMap((call) => {
     if (call.peer !== "cpi" || call.method !== "create_vm") return [];
     const [, , cloudProperties, networks, , env] = call.request.arguments as Record<

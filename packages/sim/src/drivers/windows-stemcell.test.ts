@@ -8,8 +8,8 @@ import { tarBytes } from "@slipway/kernel/tar/write";
 import type { MadeRelease } from "@slipway/testkit/release-tarball";
 import { describe, expect, it } from "vitest";
 import { taskOf } from "../crash/scenarios/tasks.ts";
-import type { Interference, OutsideCall } from "./outside.ts";
 import { count, jobsStage } from "./testing/jobs-stage.ts";
+import type { Interference, OutsideCall } from "./watch-clients.ts";
 
 const { stage, run, done, upload, task, whole } = jobsStage();
 

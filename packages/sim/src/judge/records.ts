@@ -33,7 +33,7 @@ export interface Records {
   readonly locks: readonly string[];
   /** Cids that a task has claimed in order to delete them. They may or may not exist. */
   readonly claimed: readonly string[];
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly TaskRow[];
   /** Blobs that jobs, packages and compiled packages name. */
   readonly blobs: readonly string[];
   readonly instances: readonly {
@@ -48,7 +48,7 @@ export interface Records {
   }[];
 }
 
-export interface Task {
+export interface TaskRow {
   readonly id: number;
   readonly type: string;
   readonly state: string;

@@ -1,11 +1,11 @@
 import { chmod, mkdtemp, readFile, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { Owned } from "./owned.ts";
+import type { ResourceScope } from "./resource-scope.ts";
 
 const MEMORY = "/dev/shm";
 
 /** Makes a directory that is removed at the end: in memory, if there is room and programs may be started from there. */
-export function scratchDirectory(owned: Owned, name: string, roomBytes: number): Promise<string> {
+export function scratchDirectory(owned: ResourceScope, name: string, roomBytes: number): Promise<string> {
   return owned.open(
     () => makeScratch(name, roomBytes),
     (dir) => rm(dir, { recursive: true, force: true }),

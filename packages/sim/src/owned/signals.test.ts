@@ -101,7 +101,7 @@ describe.runIf(process.platform === "linux")("a program that is ended by a signa
   });
 
   it("ends the programs of a benchmark first, and removes its directories", async () => {
-    const children = new URL("../../../../bench/children.mjs", import.meta.url).href;
+    const children = new URL("../../../../bench/measure.mjs", import.meta.url).href;
     const scratch = await mkdtemp(join(dir, "scratch-"));
     // A program that takes its time to end, as a Director does that stops its database.
     const program = `process.on("SIGTERM", () => setTimeout(() => process.exit(0), 100)); console.log("started");`;

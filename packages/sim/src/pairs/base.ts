@@ -7,12 +7,12 @@ import { stemcellFile } from "../crash/scenarios/stemcell-file.ts";
 import { deployTask, taskOf } from "../crash/scenarios/tasks.ts";
 import { CLOUD_CONFIG, type ManifestSketch } from "../director/manifests.ts";
 import { type Records, readRecords } from "../judge/records.ts";
+import { DirectorLife, type DirectorLifeOptions } from "../schedule/director-life.ts";
 import type { Lab } from "../schedule/lab.ts";
-import { Life, type LifeOptions } from "../schedule/life.ts";
 
 /** The state that all pairs start from: each operation has something to do there, and shares it with others. */
 
-export const LIFE: LifeOptions = {
+export const LIFE: DirectorLifeOptions = {
   seed: "pairs",
   cpi: { remembers: true, resizes: false },
   snapshots: true,
@@ -84,7 +84,7 @@ export async function prepareBase(lab: Lab): Promise<void> {
   const run = async (task: NewTask | ((records: Records) => NewTask)) => {
     lives += 1;
     // Ids that chance gives must differ between lives.
-    const life = await Life.begin(lab, { ...LIFE, seed: `base ${lives}` });
+    const life = await DirectorLife.begin(lab, { ...LIFE, seed: `base ${lives}` });
     lab.scheduler.patienceMs = 3;
     const asked = typeof task === "function" ? task(await readRecords(lab.admin)) : task;
     life.director.start();
@@ -103,7 +103,7 @@ export async function prepareBase(lab: Lab): Promise<void> {
 compilation:`;
   const content = CLOUD_CONFIG.replace("compilation:", config);
   const saved = saveConfig(store.db, { type: "cloud", name: "managed", content });
-  const saver = await Life.begin(lab, LIFE);
+  const saver = await DirectorLife.begin(lab, LIFE);
   await saver.drive((ready) => (ready[0] === undefined ? "stop" : { gate: ready[0] }));
   await saved;
   await writeFiles(lab);

@@ -2,12 +2,12 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { NewTask } from "@slipway/director/tasks/task";
-import { watchDeletions } from "../judge/handed-out.ts";
 import { judge } from "../judge/judge.ts";
 import { type Records, readRecords } from "../judge/records.ts";
+import { watchDeletions } from "../judge/watch-deletions.ts";
+import { DirectorLife, type DirectorLifeOptions } from "../schedule/director-life.ts";
 import type { Lab, LabMoment } from "../schedule/lab.ts";
-import { Life, type LifeOptions } from "../schedule/life.ts";
-import type { Gate } from "../schedule/scheduler.ts";
+import type { HeldCall } from "../schedule/scheduler.ts";
 import { LIFE, prepareBase } from "./base.ts";
 import type { PairOperation } from "./table.ts";
 
@@ -35,8 +35,8 @@ const LOCK_TRIES = 2;
 /** Timers that fire without a call of an operation, after which the operation waits for the held one. */
 const LONGEST_WAIT = 20;
 
-export const isChange = ({ kind }: Gate): boolean => kind !== "read";
-const nameOf = ({ kind, name }: Gate): string => `${kind} ${name}`;
+export const isChange = ({ kind }: HeldCall): boolean => kind !== "read";
+const nameOf = ({ kind, name }: HeldCall): string => `${kind} ${name}`;
 
 /** The common state of the pairs, to which every play returns. */
 export class PairStage {
@@ -46,13 +46,13 @@ export class PairStage {
   readonly #records: Records;
   /** Problems that are there from the beginning: the VM of `sick`. */
   readonly #broken: ReadonlySet<string>;
-  readonly #life: Partial<LifeOptions>;
+  readonly #life: Partial<DirectorLifeOptions>;
   readonly #actors = new AsyncLocalStorage<string>();
 
   private constructor(
     lab: Lab,
     at: { readonly moment: LabMoment; readonly files: string; readonly records: Records },
-    life: Partial<LifeOptions>,
+    life: Partial<DirectorLifeOptions>,
   ) {
     this.#lab = lab;
     this.#moment = at.moment;
@@ -71,7 +71,7 @@ export class PairStage {
   }
 
   /** `life`: changes the Directors that play, not the one that prepares. */
-  static async open(lab: Lab, life: Partial<LifeOptions> = {}): Promise<PairStage> {
+  static async open(lab: Lab, life: Partial<DirectorLifeOptions> = {}): Promise<PairStage> {
     await prepareBase(lab);
     const files = `${lab.memory}-base`;
     await cp(lab.memory, files, { recursive: true });
@@ -85,10 +85,10 @@ export class PairStage {
     await cp(this.#files, this.#lab.memory, { recursive: true });
   }
 
-  async #begin(names: readonly string[]): Promise<Life> {
+  async #begin(names: readonly string[]): Promise<DirectorLife> {
     await this.#rewind();
     const queue = [...names];
-    const life = await Life.begin(this.#lab, {
+    const life = await DirectorLife.begin(this.#lab, {
       ...LIFE,
       clients: watchDeletions(this.#lab.world, this.#lab.admin),
       ...this.#life,
@@ -113,7 +113,7 @@ export class PairStage {
     life.enqueue(this.#task(operation));
     const points: PairPoint[] = [];
     let idle = 0;
-    let pending: Gate | undefined;
+    let pending: HeldCall | undefined;
     for (;;) {
       const end = await life.drive((ready) => {
         const [gate] = ready;
@@ -150,7 +150,7 @@ export class PairStage {
     const life = await this.#begin(["A", "B"]);
     life.enqueue(this.#task(first));
     let passed = 0;
-    let pending: Gate | undefined;
+    let pending: HeldCall | undefined;
     await life.drive((ready) => {
       const [gate] = ready;
       if (gate?.actor === "A" && isChange(gate) && gate !== pending) {
@@ -187,7 +187,7 @@ export class PairStage {
     return await this.#over(life, 2);
   }
 
-  async #over(life: Life, tasks: number): Promise<Played> {
+  async #over(life: DirectorLife, tasks: number): Promise<Played> {
     await life.end();
     const records = await readRecords(this.#lab.admin);
     const blobs = new Set(await readdir(join(this.#lab.memory, "blobs")).catch(() => []));

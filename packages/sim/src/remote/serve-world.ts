@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { WorldCpis } from "../world/clouds-apart.ts";
+import type { WorldCpis } from "../world/separate-clouds.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
 import type { SimWorld } from "../world/world.ts";
 import type { FromWorld, ToWorld } from "./messages.ts";

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import pg from "pg";
 import { type Statement, statementsIn } from "../crash/sql.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { CallScheduler } from "./scheduler.ts";
 
 type Query = (...args: readonly unknown[]) => Promise<unknown>;
 
 export interface ClientGate {
-  readonly scheduler: Scheduler;
+  readonly scheduler: CallScheduler;
   /** Functions of the database that write. */
   readonly functions: ReadonlySet<string>;
   /** False: statements run at once. */

@@ -5,13 +5,13 @@ import { openStore, type Store } from "@slipway/director/store/open";
 import { systemClock } from "@slipway/kernel/clock";
 import pg from "pg";
 import { readWritingFunctions } from "../crash/points.ts";
-import { RowKeeper, type Rows } from "../crash/rows.ts";
+import { type DatabaseRows, RowKeeper } from "../crash/rows.ts";
 import { seed } from "../director/seed.ts";
 import { simSealer } from "../director/sim-sealer.ts";
 import { copyWorld } from "../world/snapshot.ts";
 import { SimWorld } from "../world/world.ts";
 import { gatedClient } from "./gated-client.ts";
-import { Scheduler } from "./scheduler.ts";
+import { CallScheduler } from "./scheduler.ts";
 
 /** Statements wait for each other: more connections than this are never in use at once. */
 const CONNECTIONS = 6;
@@ -25,13 +25,13 @@ const END_TRANSACTIONS = {
 
 /** State of the database and of the cloud at one moment. */
 export interface LabMoment {
-  readonly rows: Rows;
+  readonly rows: DatabaseRows;
   readonly world: SimWorld;
 }
 
 /** One database server and one directory in which one Director after the other lives, with a scheduler for their calls. */
 export class Lab {
-  readonly scheduler = new Scheduler();
+  readonly scheduler = new CallScheduler();
   readonly functions: ReadonlySet<string>;
   readonly admin: pg.Client;
   readonly #keeper: RowKeeper;

@@ -1,14 +1,14 @@
 import type pg from "pg";
 
 /** A fault that is planted into the database of a lab: what a Director writes is dropped or changed there. */
-export interface PlantedFault {
+export interface DatabaseFault {
   readonly table: string;
   readonly on: "insert" | "update" | "delete";
   /** Body of a row trigger that runs before the write. */
   readonly body: string;
 }
 
-const dropped = (table: string): PlantedFault => ({ table, on: "insert", body: "return null;" });
+const dropped = (table: string): DatabaseFault => ({ table, on: "insert", body: "return null;" });
 
 /** Each breaks one promise of the Director. The nets must notice all of them. */
 export const PLANTED_FAULTS = {
@@ -46,12 +46,12 @@ export const PLANTED_FAULTS = {
   "an orphaned disk is not recorded": dropped("orphan_disks"),
   "the use of a stemcell is not recorded": dropped("deployment_stemcells"),
   "a snapshot is not recorded": dropped("snapshots"),
-} as const satisfies Readonly<Record<string, PlantedFault>>;
+} as const satisfies Readonly<Record<string, DatabaseFault>>;
 
 /** Plants a fault. The returned function removes it. */
 export async function plant(
   admin: pg.Client,
-  { table, on, body }: PlantedFault,
+  { table, on, body }: DatabaseFault,
 ): Promise<() => Promise<void>> {
   await admin.query(`create function lab.planted() returns trigger language plpgsql as $$ begin ${body} end $$;
     create trigger planted before ${on} on public.${table} for each row execute function lab.planted()`);

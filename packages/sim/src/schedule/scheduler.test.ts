@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Scheduler } from "./scheduler.ts";
+import { CallScheduler } from "./scheduler.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 describe("VirtualClock", () => {
@@ -32,7 +32,7 @@ describe("Scheduler", () => {
   const gate = (name: string) => ({ kind: "cpi" as const, name, actor: undefined });
 
   it("runs calls in the order that is chosen, not in the order in which they were made", async () => {
-    const scheduler = new Scheduler();
+    const scheduler = new CallScheduler();
     const ran: string[] = [];
     for (const name of ["a", "b"])
       void scheduler.enter(gate(name), () => Promise.resolve(name)).then((done) => ran.push(done));
@@ -46,7 +46,7 @@ describe("Scheduler", () => {
   });
 
   it("makes a dropped call and never answers it", async () => {
-    const scheduler = new Scheduler();
+    const scheduler = new CallScheduler();
     const events: string[] = [];
     const work = async () => void events.push("made");
     void scheduler.enter(gate("a"), work).then(() => events.push("answered"));

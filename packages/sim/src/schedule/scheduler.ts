@@ -4,14 +4,14 @@ import { systemClock } from "@slipway/kernel/clock";
 export type GateKind = "cpi" | "agent" | "write" | "read";
 
 /** One call of a Director that waits until the scheduler lets it run. */
-export interface Gate {
+export interface HeldCall {
   readonly kind: GateKind;
   readonly name: string;
   /** The operation that makes the call; undefined: the Director's own work, such as looking for tasks. */
   readonly actor: string | undefined;
 }
 
-interface Waiting extends Gate {
+interface Waiting extends HeldCall {
   /** Makes the call, and resolves when the call and its transaction are over. */
   readonly run: (answer: "deliver" | "drop") => Promise<void>;
 }
@@ -25,7 +25,7 @@ const CALM_TURNS = 2;
  * Runs the calls of Directors one at a time, in an order that the caller chooses. Between two calls it waits until the process
  * is idle: which calls are ready then depends on the order chosen so far, not on the machine's speed.
  */
-export class Scheduler {
+export class CallScheduler {
   #waiting: Waiting[] = [];
   /** Extra real milliseconds to wait for work in threads (compression), which cannot be seen. */
   patienceMs = 0;
@@ -34,7 +34,7 @@ export class Scheduler {
 
   /** Holds a call until it is chosen. */
   enter<T>(
-    gate: Gate,
+    gate: HeldCall,
     work: () => Promise<T>,
     over: () => Promise<void> = () => Promise.resolve(),
   ): Promise<T> {
@@ -53,12 +53,12 @@ export class Scheduler {
   }
 
   /** The calls that wait, in the order in which they were made. */
-  get ready(): readonly Gate[] {
+  get ready(): readonly HeldCall[] {
     return this.#waiting;
   }
 
   /** Lets a call run to its end. `drop`: its caller never hears of it, as if it had been killed meanwhile. */
-  async run(gate: Gate, answer: "deliver" | "drop" = "deliver"): Promise<void> {
+  async run(gate: HeldCall, answer: "deliver" | "drop" = "deliver"): Promise<void> {
     const found = this.#waiting.find((one) => one === gate);
     if (found === undefined) throw new Error(`bug: ${gate.name} does not wait`);
     this.#waiting = this.#waiting.filter((one) => one !== found);

@@ -1,10 +1,10 @@
-import { closingAll, Owned } from "../owned/owned.ts";
+import { closingAll, ResourceScope } from "../owned/resource-scope.ts";
 import { scratchDirectory } from "../owned/scratch-directory.ts";
 import { Lab } from "./lab.ts";
 
 const ROOM_BYTES = 2 ** 29;
 
-async function labIn(owned: Owned): Promise<Lab> {
+async function labIn(owned: ResourceScope): Promise<Lab> {
   const dir = await scratchDirectory(owned, "sim", ROOM_BYTES);
   return await owned.open(
     () => Lab.open(dir),
@@ -14,7 +14,7 @@ async function labIn(owned: Owned): Promise<Lab> {
 
 /** Opens a lab in memory, if there is room. */
 export async function openLab(): Promise<{ readonly lab: Lab; readonly close: () => Promise<void> }> {
-  const owned = new Owned();
+  const owned = new ResourceScope();
   return { lab: await labIn(owned), close: () => owned.close() };
 }
 

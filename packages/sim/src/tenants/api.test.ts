@@ -1,7 +1,7 @@
 import { routes } from "@slipway/director/api/routes";
 import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ask, type Leak, leakOf, type Named, requestsTo } from "./testing/sweep.ts";
+import { type Leak, leakOf, type Named, requestsTo, type SweepCall } from "./testing/sweep.ts";
 import {
   A,
   B,
@@ -25,7 +25,7 @@ const OF_A = {
 };
 
 let director: TwoTeams;
-let ask: Ask;
+let ask: SweepCall;
 let named: Named;
 
 beforeAll(async () => {
@@ -131,7 +131,7 @@ it("a VM of another team gets nothing of the team but names and addresses in DNS
 
 describe("the search for what is shown", () => {
   it("notices each route that would show the team's names or values if it asked for no permission", async () => {
-    const careless: Ask = (method, path, sent) => ask(method, path, { ...sent, user: "admin" });
+    const careless: SweepCall = (method, path, sent) => ask(method, path, { ...sent, user: "admin" });
     const noticed: string[] = [];
     for (const route of routes.filter(({ method }) => method === "GET")) {
       for (const request of requestsTo(route, named)) {
@@ -159,7 +159,7 @@ describe("the search for what is shown", () => {
   it("notices a generated value, and lets pass what the caller has named", async () => {
     const [password = ""] = named.generated;
     const answers =
-      (body: string): Ask =>
+      (body: string): SweepCall =>
       async () => ({ status: 200, body });
     const request = { method: "GET", path: `/deployments/${A}`, sent: {} };
     expect(await leakOf(answers(`x${password}`), request, "bob", named)).toMatchObject({ found: password });

@@ -1,10 +1,10 @@
 import type { InstanceRecord, IpRecord } from "@slipway/engine/model/records";
 import type { Networks } from "@slipway/protocol/settings/networks";
-import type { Remembered } from "./invariants.ts";
+import type { DirectorRecords } from "./invariants.ts";
 import type { SimWorld } from "./world.ts";
 
 /** Returns the end of a run without random names and addresses, so that two runs of one deploy can be compared. */
-export function endState(world: SimWorld, remembered: Remembered, kept: ReadonlySet<string>): object {
+export function endState(world: SimWorld, remembered: DirectorRecords, kept: ReadonlySet<string>): object {
   const content = (data: string | null | undefined) => {
     if (data === null || data === undefined) return "empty";
     return kept.has(data) ? data : "new";

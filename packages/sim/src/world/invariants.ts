@@ -5,7 +5,7 @@ import type { SimWorld } from "./world.ts";
 export type StrayKind = "vm" | "disk" | "stemcell" | "snapshot" | "network";
 
 /** Records of the Director, gathered from its store. */
-export interface Remembered {
+export interface DirectorRecords {
   readonly instances: readonly InstanceRecord[];
   readonly stemcells: readonly { readonly name: string; readonly version: string; readonly cid: string }[];
   readonly orphanDisks: readonly string[];
@@ -38,7 +38,7 @@ const CERTIFICATE_SLACK_MS = 3_600_000;
  */
 export function brokenInvariants(
   world: SimWorld,
-  remembered: Remembered,
+  remembered: DirectorRecords,
   mayDelete: readonly string[] = [],
 ): readonly string[] {
   return [
@@ -70,7 +70,7 @@ const CREATES: Readonly<Record<StrayKind, readonly string[]>> = {
 };
 
 /** Checks that what exists is recorded, suspected or about to be settled, and that what is recorded exists. */
-function existence(world: SimWorld, remembered: Remembered): readonly string[] {
+function existence(world: SimWorld, remembered: DirectorRecords): readonly string[] {
   const broken: string[] = [];
   const vms = remembered.instances.flatMap((instance) => instance.vms.map(({ cid }) => String(cid)));
   const disks = remembered.instances.flatMap((instance) => instance.disks.map(({ cid }) => String(cid)));
@@ -103,7 +103,7 @@ function existence(world: SimWorld, remembered: Remembered): readonly string[] {
   return broken;
 }
 
-function attachments(world: SimWorld, { instances, unsure }: Remembered): readonly string[] {
+function attachments(world: SimWorld, { instances, unsure }: DirectorRecords): readonly string[] {
   const broken: string[] = [];
   for (const disk of instances.flatMap((instance) => instance.disks)) {
     const real = world.disks.get(disk.cid);
@@ -138,7 +138,7 @@ function addresses(world: SimWorld): readonly string[] {
 }
 
 /** Checks that no recorded certificate lasts longer than the real one, which would not be renewed in time. */
-function certificates(world: SimWorld, { instances }: Remembered): readonly string[] {
+function certificates(world: SimWorld, { instances }: DirectorRecords): readonly string[] {
   return instances
     .flatMap((instance) => instance.vms)
     .flatMap(({ cid, certificateUntil }) => {

@@ -137,7 +137,8 @@ const MESSAGES: Readonly<Record<string, Message>> = {
     if (agent.store === cid || agent.target === cid) return {};
     disk.data ??= `first mounted as ${cid}`;
     if (agent.store === null) agent.store = cid;
-    else agent.target = cid;
+    else if (agent.target === null) agent.target = cid;
+    else throw new Error(`disk ${agent.target} is mounted where disk ${cid} belongs`);
     return {};
   },
   unmount_disk: (_, { agent }, [given]) => {

@@ -137,6 +137,7 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         if (disk.attachedTo !== null)
           throw cloudError(`disk '${diskCid}' is attached to '${disk.attachedTo}'`);
         disk.attachedTo = vm.cid;
+        if (world.remakesVms) remade(vm);
         return { id: diskCid };
       },
       detachDisk: ({ vmCid, diskCid }) => {
@@ -148,6 +149,7 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         if ([...vm.agent.links.values()].includes(diskCid) && !world.deaf.has(vm.agentId))
           world.violate(`disk ${diskCid} was detached from ${vmCid} while linked`);
         disk.attachedTo = null;
+        if (world.remakesVms) remade(vm);
       },
       getDisks: ({ vmCid }) => {
         const vm = theVm(world, vmCid);
@@ -245,4 +247,13 @@ function theDisk(world: SimWorld, cid: string): SimDisk {
   const disk = world.disks.get(cid);
   if (disk === undefined) throw diskNotFound(cid);
   return disk;
+}
+
+/** The VM is another one with the same cid, as far as its agent can tell. */
+function remade({ agent }: SimVm): void {
+  agent.store = null;
+  agent.target = null;
+  agent.running = false;
+  agent.hints.clear();
+  agent.links.clear();
 }

@@ -33,13 +33,13 @@ export interface Operators {
   readonly snapshots: boolean;
 }
 
-export type Deed = { readonly task: NewTask } | { readonly cancel: number } | undefined;
+export type OperatorAction = { readonly task: NewTask } | { readonly cancel: number } | undefined;
 
-const on = (deployment: string, type: TaskType, params: JsonObject): Deed => ({
+const on = (deployment: string, type: TaskType, params: JsonObject): OperatorAction => ({
   task: { ...taskOf(type, params), deployment },
 });
 
-type Act = (known: Operators, chance: Chance) => Deed | Promise<Deed>;
+type Act = (known: Operators, chance: Chance) => OperatorAction | Promise<OperatorAction>;
 
 const VERSIONS = ["2.1", "2.2"];
 const RELEASES = ["1", "2"];
@@ -52,7 +52,7 @@ const deployed = ({ records }: Operators): readonly string[] => [
 const about =
   <T>(
     all: (known: Operators) => readonly T[],
-    act: (one: T, known: Operators, chance: Chance) => Deed,
+    act: (one: T, known: Operators, chance: Chance) => OperatorAction,
   ): Act =>
   (known, chance) => {
     const found = all(known);
@@ -133,7 +133,7 @@ export const ACTS: Readonly<Record<OperatorKind, Act>> = {
   ),
   snapshot: about(instances, ({ deployment, uuid }, { snapshots }, { pick }) =>
     snapshots
-      ? pick<() => Deed>([
+      ? pick<() => OperatorAction>([
           () => on(deployment, "create_snapshot", { deployment, instance: uuid }),
           () => on(deployment, "snapshot_deployment", { deployment }),
           () => on(deployment, "snapshot_deployments", {}),

@@ -4,15 +4,15 @@ import type { NewTask } from "@slipway/director/tasks/task";
 import { stemcellFile } from "../crash/scenarios/stemcell-file.ts";
 import { stateTask, taskOf } from "../crash/scenarios/tasks.ts";
 import type { ManifestSketch } from "../director/manifests.ts";
-import { watchDeletions } from "../judge/handed-out.ts";
 import { judge } from "../judge/judge.ts";
 import { readRecords } from "../judge/records.ts";
+import { watchDeletions } from "../judge/watch-deletions.ts";
+import { DirectorLife, type DirectorLifeOptions, type DriverMove } from "../schedule/director-life.ts";
 import type { Lab } from "../schedule/lab.ts";
-import { type Choice, Life, type LifeOptions } from "../schedule/life.ts";
-import type { Gate } from "../schedule/scheduler.ts";
+import type { HeldCall } from "../schedule/scheduler.ts";
 import { Faults } from "./faulty-clients.ts";
 import { mismatches } from "./matches.ts";
-import { ACTS, type Deed, type Operators } from "./operators.ts";
+import { ACTS, type OperatorAction, type Operators } from "./operators.ts";
 import { chance, type HistoryPlan, isUpload } from "./plan.ts";
 import { deployOf } from "./sketches.ts";
 
@@ -41,9 +41,9 @@ const JOBS_MS = 5;
 /** Plays histories in a lab. `change`: alters the Directors, for planted faults. */
 export class HistoryPlayer {
   readonly #lab: Lab;
-  readonly #change: Partial<LifeOptions>;
+  readonly #change: Partial<DirectorLifeOptions>;
 
-  constructor(lab: Lab, change: Partial<LifeOptions> = {}) {
+  constructor(lab: Lab, change: Partial<DirectorLifeOptions> = {}) {
     this.#lab = lab;
     this.#change = change;
   }
@@ -58,7 +58,7 @@ export class HistoryPlayer {
 class Play {
   readonly #lab: Lab;
   readonly #plan: HistoryPlan;
-  readonly #change: Partial<LifeOptions>;
+  readonly #change: Partial<DirectorLifeOptions>;
   readonly #faults: Faults;
   readonly #schedule: ReturnType<typeof chance>;
   readonly #trace: string[] = [];
@@ -73,7 +73,7 @@ class Play {
   #idle = 0;
   #advances = 0;
 
-  constructor(lab: Lab, plan: HistoryPlan, change: Partial<LifeOptions>) {
+  constructor(lab: Lab, plan: HistoryPlan, change: Partial<DirectorLifeOptions>) {
     this.#lab = lab;
     this.#plan = plan;
     this.#change = change;
@@ -129,15 +129,15 @@ class Play {
   }
 
   /** A Director's own troubles are told in the story: a task that fails for them is judged by its outcome. */
-  #errorsOf(life: Life): void {
+  #errorsOf(life: DirectorLife): void {
     for (const error of life.errors.splice(0)) this.#story.push(`the Director reports ${String(error)}`);
   }
 
-  async #begin(): Promise<Life> {
+  async #begin(): Promise<DirectorLife> {
     this.#lives += 1;
     const { cpi, snapshots, seed } = this.#plan;
     const watch = watchDeletions(this.#lab.world, this.#lab.admin);
-    const life = await Life.begin(this.#lab, {
+    const life = await DirectorLife.begin(this.#lab, {
       ...{ seed: `${seed} ${this.#lives}`, cpi, snapshots, dns: false },
       clients: (clients) => this.#faults.clients(watch(clients)),
       ...this.#change,
@@ -146,7 +146,7 @@ class Play {
     return life;
   }
 
-  #choose(ready: readonly Gate[], life: Life, after: number | null | undefined): Choice {
+  #choose(ready: readonly HeldCall[], life: DirectorLife, after: number | null | undefined): DriverMove {
     if (this.#steps > MOST_STEPS || this.#advances > MOST_ADVANCES)
       throw new Error(`the Director does not come to an end: ${ready.map(({ name }) => name).join(", ")}`);
     // An idle Director still looks for tasks every second.
@@ -173,7 +173,7 @@ class Play {
     return { gate, kills: kill.when };
   }
 
-  async #operate({ id, kind }: HistoryPlan["operators"][number], life: Life): Promise<void> {
+  async #operate({ id, kind }: HistoryPlan["operators"][number], life: DirectorLife): Promise<void> {
     this.#sinceOperator = 0;
     this.#idle = 0;
     const known: Operators = {
@@ -186,7 +186,7 @@ class Play {
       lost: this.#lost,
       snapshots: this.#plan.snapshots,
     };
-    const deed: Deed = await ACTS[kind](known, chance(`operator ${this.#plan.seed} ${id}`));
+    const deed: OperatorAction = await ACTS[kind](known, chance(`operator ${this.#plan.seed} ${id}`));
     this.#story.push(`${kind}: ${describe(deed)}`);
     const hasJobs = [...this.#sketches.values()].some(({ groups }) =>
       groups.some(({ jobs = [] }) => jobs.length > 0),
@@ -219,7 +219,7 @@ class Play {
    * Without faults, deploys of what was last asked for succeed, and the world is as the manifests say. The first one may
    * fail: it meets a half-made VM whose agent is dead or which is gone, and removes it. The second one may not.
    */
-  async #converge(life: Life): Promise<readonly string[]> {
+  async #converge(life: DirectorLife): Promise<readonly string[]> {
     const broken: string[] = [];
     for (const [name, asked] of this.#sketches) {
       const sketch = await this.#deployable(asked);
@@ -239,7 +239,7 @@ class Play {
   }
 
   /** Runs a task to its end. Returns undefined if it succeeded, and else how it ended. */
-  async #run(task: NewTask, life: Life): Promise<string | undefined> {
+  async #run(task: NewTask, life: DirectorLife): Promise<string | undefined> {
     life.enqueue(task);
     await life.drive((ready) => this.#choose(ready, life, undefined));
     this.#idle = 0;
@@ -276,7 +276,7 @@ class Play {
   }
 }
 
-function describe(deed: Deed): string {
+function describe(deed: OperatorAction): string {
   if (deed === undefined) return "nothing to do";
   if ("cancel" in deed) return `cancels task ${deed.cancel}`;
   const { type, deployment, params } = deed.task;

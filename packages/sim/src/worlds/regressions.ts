@@ -52,4 +52,20 @@ export const REGRESSIONS: Readonly<Record<string, HistoryPlan>> = {
     ],
     kills: [{ step: 214, when: "after" }],
   },
+  "a disk is mounted as the target of a migration, beside one whose mount was not answered": {
+    seed: "s37b-2522",
+    cpi: { remembers: true, resizes: false },
+    snapshots: false,
+    disorder: 1,
+    operators: [
+      { id: 0, kind: "deploy", after: null },
+      { id: 1, kind: "deploy", after: 22 },
+    ],
+    faults: [{ call: 59, fault: 6 }],
+    kills: [
+      { step: 17, when: "after" },
+      { step: 61, when: "after" },
+      { step: 157, when: "after" },
+    ],
+  },
 };

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import type { Order, Report } from "./orders.ts";
+import type { FleetOrder, FleetReport } from "./orders.ts";
 
 /** The process of the agents, as whoever gives it orders sees it. */
 export class AgentsChild {
@@ -14,10 +14,10 @@ export class AgentsChild {
   }
 
   /** One after the other. */
-  tell(order: Order): Promise<Report> {
-    const told = this.#last.then(async (): Promise<Report> => {
+  tell(order: FleetOrder): Promise<FleetReport> {
+    const told = this.#last.then(async (): Promise<FleetReport> => {
       this.#child.send(order);
-      const [report] = (await once(this.#child, "message")) as [Report];
+      const [report] = (await once(this.#child, "message")) as [FleetReport];
       if (report.error !== undefined) throw new Error(`the agents: ${report.error}`);
       return report;
     });

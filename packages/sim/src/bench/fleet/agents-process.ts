@@ -6,9 +6,9 @@ import { errorText, toError } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
 import { BusAgent } from "./bus-agent.ts";
-import { Answers, type FleetAgent } from "./fleet-agent.ts";
+import { type FleetAgent, FleetAnswers } from "./fleet-agent.ts";
 import { HttpsAgents } from "./https-agent.ts";
-import { addressOf, agentIdOf, type MbusEnv, type Order, type Report } from "./orders.ts";
+import { addressOf, agentIdOf, type FleetOrder, type FleetReport, type MbusEnv } from "./orders.ts";
 
 const AT_ONCE = 32;
 const SLICES = 50;
@@ -17,11 +17,11 @@ const SLICES = 50;
 export function fleetAgents(tools: { readonly clock: Clock; readonly random: Random }): Promise<never> {
   const fleet = new Fleet(tools);
   let working: Promise<unknown> = Promise.resolve();
-  process.on("message", (order: Order) => {
+  process.on("message", (order: FleetOrder) => {
     working = working
       .then(() => fleet.carryOut(order))
-      .then((): Report => ({ asked: fleet.asked }))
-      .catch((error: unknown): Report => ({ asked: fleet.asked, error: errorText(toError(error)) }))
+      .then((): FleetReport => ({ asked: fleet.asked }))
+      .catch((error: unknown): FleetReport => ({ asked: fleet.asked, error: errorText(toError(error)) }))
       .then((report) => process.send?.(report));
   });
   process.on("disconnect", () => process.exit(0));
@@ -40,7 +40,7 @@ class Fleet {
     this.#random = random;
   }
 
-  async carryOut(order: Order): Promise<void> {
+  async carryOut(order: FleetOrder): Promise<void> {
     if (order.kind === "many") await this.#startMany(order);
     else if (order.kind === "one") await this.#start(order.agentId, order.ip, order.mbus, { isNew: true });
     else if (order.kind === "end") {
@@ -49,7 +49,7 @@ class Fleet {
     }
   }
 
-  async #startMany(order: Extract<Order, { kind: "many" }>): Promise<void> {
+  async #startMany(order: Extract<FleetOrder, { kind: "many" }>): Promise<void> {
     const { transport, count, stateDir, port, beatMs } = order;
     const tools = { clock: this.#clock, random: this.#random };
     const authority = await openAuthority({ dir: join(stateDir, "pki"), ...tools });
@@ -76,7 +76,7 @@ class Fleet {
   async #start(id: string, ip: string, mbus: MbusEnv, { isNew }: { readonly isNew: boolean }): Promise<void> {
     const { protocol, port: given } = new URL(mbus.urls[0] ?? "");
     const port = Number(given);
-    const answers = new Answers(id, !isNew, () => {
+    const answers = new FleetAnswers(id, !isNew, () => {
       this.asked += 1;
     });
     const { cert } = mbus;

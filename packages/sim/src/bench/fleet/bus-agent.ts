@@ -3,14 +3,14 @@ import { connect, type Socket } from "node:net";
 import { connect as secure, type TLSSocket } from "node:tls";
 import type { Clock } from "@slipway/kernel/clock";
 import { agentSubject, heartbeatSubject } from "@slipway/protocol/agent/subjects";
-import { type Answers, type FleetAgent, heartbeatText, type Message } from "./fleet-agent.ts";
+import { type FleetAgent, type FleetAnswers, type FleetMessage, heartbeatText } from "./fleet-agent.ts";
 import type { MbusEnv } from "./orders.ts";
 
 export interface BusAgentOptions {
   readonly id: string;
   readonly port: number;
   readonly cert: MbusEnv["cert"];
-  readonly answers: Answers;
+  readonly answers: FleetAnswers;
   readonly clock: Clock;
 }
 
@@ -97,11 +97,11 @@ export class BusAgent implements FleetAgent {
       this.#unread = this.#unread.subarray(end + 2 + size);
       if (line === "PING") this.#socket?.write("PONG\r\n");
       else if (line === "PONG") pong();
-      else if (size > 0) this.#answer(JSON.parse(body.toString()) as Message);
+      else if (size > 0) this.#answer(JSON.parse(body.toString()) as FleetMessage);
     }
   }
 
-  #answer({ method, arguments: args, reply_to }: Message): void {
+  #answer({ method, arguments: args, reply_to }: FleetMessage): void {
     const value = this.#options.answers.to(method, args);
     this.#socket?.write(publish(reply_to, JSON.stringify({ value })));
     const { mbus } = (method === "update_settings" ? (args[0] ?? {}) : {}) as { mbus?: Partial<MbusEnv> };

@@ -30,7 +30,7 @@ export const heartbeatText = (id: string): string =>
   });
 
 /** State and answers of an agent. */
-export class Answers {
+export class FleetAnswers {
   readonly #id: string;
   readonly #noteAsked: () => void;
   readonly #disks: readonly string[];
@@ -66,7 +66,7 @@ export class Answers {
 }
 
 /** A message, as far as it is read here. */
-export interface Message {
+export interface FleetMessage {
   readonly method: string;
   readonly arguments: readonly unknown[];
   readonly reply_to: string;

@@ -4,7 +4,7 @@ import { embed } from "@slipway/cpi-sdk/embed";
 import { HealthMonitor } from "@slipway/director/health/monitor";
 import { type HealthSettings, healthSettings } from "@slipway/director/health/settings";
 import type { InstanceHealth } from "@slipway/director/health/snapshot";
-import { openAgents } from "@slipway/director/start/open-agents";
+import { openAgents } from "@slipway/director/start/cpis-and-agents";
 import { saveConfig } from "@slipway/director/store/configs";
 import type { TransportName } from "@slipway/engine/agents/agent";
 import { openAgentSecret } from "@slipway/engine/agents/credentials";

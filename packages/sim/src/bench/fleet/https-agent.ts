@@ -1,19 +1,19 @@
 import { once } from "node:events";
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import { createServer, type TLSSocket } from "node:tls";
-import type { Answers, FleetAgent, Message } from "./fleet-agent.ts";
+import type { FleetAgent, FleetAnswers, FleetMessage } from "./fleet-agent.ts";
 import type { MbusEnv } from "./orders.ts";
 
 export interface HttpsAgentOptions {
   readonly ip: string;
   readonly port: number;
   readonly cert: MbusEnv["cert"];
-  readonly answers: Answers;
+  readonly answers: FleetAnswers;
 }
 
 /** Listens as an agent does, with mutual TLS; HTTP is understood by one server for all. */
 export class HttpsAgents {
-  readonly #answersOn = new WeakMap<object, Answers>();
+  readonly #answersOn = new WeakMap<object, FleetAnswers>();
   readonly #http: HttpServer;
 
   constructor() {
@@ -21,7 +21,7 @@ export class HttpsAgents {
       const pieces: Buffer[] = [];
       request.on("data", (piece: Buffer) => pieces.push(piece));
       request.on("end", () => {
-        const { method, arguments: args } = JSON.parse(Buffer.concat(pieces).toString()) as Message;
+        const { method, arguments: args } = JSON.parse(Buffer.concat(pieces).toString()) as FleetMessage;
         const value = this.#answersOn.get(request.socket)?.to(method, args);
         response.setHeader("content-type", "application/json");
         response.end(JSON.stringify({ value }));

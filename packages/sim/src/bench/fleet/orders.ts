@@ -1,7 +1,7 @@
 import type { TransportName } from "@slipway/engine/agents/agent";
 
 /** Orders for the process of the agents, one at a time. */
-export type Order =
+export type FleetOrder =
   /** The agents `fleet-0` to `fleet-(count - 1)` come up, with certificates of the Director's authority. */
   | {
       readonly kind: "many";
@@ -24,7 +24,7 @@ export interface MbusEnv {
 }
 
 /** Answer to each order. */
-export interface Report {
+export interface FleetReport {
   /** Number of state requests so far. */
   readonly asked: number;
   readonly error?: string;

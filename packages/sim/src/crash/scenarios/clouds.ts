@@ -1,18 +1,18 @@
 import { CLOUD_CONFIG } from "../../director/manifests.ts";
-import type { CrashScenario, Move, NewConfig, View } from "../scenario.ts";
+import type { CrashScenario, Move, StoredConfig, View } from "../scenario.ts";
 import { archive, upload } from "./resources.ts";
 import { deployTask, forgets, remembers, shop, taskOf } from "./tasks.ts";
 
 /** Two CPIs of a CPI config, `a` in zone z1 and `b` in zone z2, beside the Director's own. */
 
-const cpis = (content: string): NewConfig => ({ type: "cpi", name: "default", content });
+const cpis = (content: string): StoredConfig => ({ type: "cpi", name: "default", content });
 const BOTH = cpis("cpis: [{name: a, type: sim-a}, {name: b, type: sim-b}]\n");
 /** The same clouds, under other names. */
 const RENAMED = cpis(
   "cpis: [{name: b2, type: sim-b, migrated_from: [{name: b}]}, {name: a2, type: sim-a, migrated_from: [{name: a}]}]\n",
 );
 
-const zones = (z1: string, z2: string): NewConfig => ({
+const zones = (z1: string, z2: string): StoredConfig => ({
   type: "cloud",
   name: `${z1}-${z2}`,
   content: CLOUD_CONFIG.replace("{name: z1}, {name: z2}", `{name: z1, cpi: ${z1}}, {name: z2, cpi: ${z2}}`),

@@ -1,9 +1,9 @@
 import { CLOUD_CONFIG } from "../../director/manifests.ts";
-import type { CrashScenario, Move, NewConfig, View } from "../scenario.ts";
+import type { CrashScenario, Move, StoredConfig, View } from "../scenario.ts";
 import { breakCpi, deleteTask, deployTask, forgets, mendCpi, remembers, shop, taskOf } from "./tasks.ts";
 
 /** A network `made` of two subnets that the CPI is to make: one with a range, one whose range it chooses. */
-const managed = (second: string): NewConfig => ({
+const managed = (second: string): StoredConfig => ({
   type: "cloud",
   name: "managed",
   content: CLOUD_CONFIG.replace(

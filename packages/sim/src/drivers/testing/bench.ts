@@ -6,26 +6,26 @@ import type { Db } from "@slipway/director/store/schema";
 import { readOutput } from "@slipway/director/tasks/output";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
 import type { NewTask } from "@slipway/director/tasks/task";
-import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { Blobs } from "@slipway/engine/blobs/blobs";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
 import { freshDatabase } from "@slipway/testkit/database";
 import pg from "pg";
-import { readRemembered } from "../../crash/remembered.ts";
+import { readDirectorRecords } from "../../crash/director-records.ts";
 import type { Scenario } from "../../crash/scenarios.ts";
 import { blobsInSim, directorInSim, type SimDirectorOptions } from "../../director/director-in-sim.ts";
 import { seed, seedWorld } from "../../director/seed.ts";
 import { openSimNats } from "../../director/sim-nats.ts";
-import { hurriedClock } from "../../world/hurried-clock.ts";
-import { brokenInvariants, type Remembered } from "../../world/invariants.ts";
+import { instantClock } from "../../world/instant-clock.ts";
+import { brokenInvariants, type DirectorRecords } from "../../world/invariants.ts";
 import { askSimAgent } from "../../world/sim-agent.ts";
 import { simCpi } from "../../world/sim-cpi.ts";
 import { copyWorld } from "../../world/snapshot.ts";
 import { SimWorld } from "../../world/world.ts";
-import { type Interference, type OutsideCall, watchClients } from "../outside.ts";
 import { seededRandom } from "../seeded-random.ts";
+import { type Interference, type OutsideCall, watchClients } from "../watch-clients.ts";
 
-export interface Ended {
+export interface EndedTask {
   readonly id: number;
   readonly state: string;
   /** Error line of the event log, which the operator reads. */
@@ -35,14 +35,16 @@ export interface Ended {
   readonly changing: readonly string[];
 }
 
-export interface RunOptions {
+export interface BenchRunOptions {
   readonly interference?: Interference;
   readonly seed: string;
   readonly configServer?: ConfigServer | undefined;
   /** Clock of the Director. By default time passes while nothing is due. */
   readonly clock?: Clock | undefined;
   /** Put around the Director's blobs: to let them fail. */
-  readonly blobs?: ((blobs: FileBlobs) => FileBlobs) | undefined;
+  readonly blobs?: ((blobs: Blobs) => Blobs) | undefined;
+  /** Renderer of templates; default: one without a Ruby. */
+  readonly renderer?: SimDirectorOptions["renderer"];
   /** Settings of the Director. */
   readonly settings?: SimDirectorOptions["settings"];
   readonly operations?: SimDirectorOptions["operations"];
@@ -137,7 +139,7 @@ export class Bench {
   }
 
   /** A Director that lives for these tasks, all queued at once; what `also` came to is the last. */
-  async runAll(tasks: readonly NewTask[], options: RunOptions): Promise<readonly Ended[]> {
+  async runAll(tasks: readonly NewTask[], options: BenchRunOptions): Promise<readonly EndedTask[]> {
     const { remembers, resizes } = this.#scenario.cpi;
     const { world } = this;
     const cpi = embed(
@@ -168,11 +170,12 @@ export class Bench {
     const director = directorInSim({
       store: this.#database.store,
       clients: watched.clients,
-      clock: options.clock ?? hurriedClock(),
+      clock: options.clock ?? instantClock(),
       random: seededRandom(options.seed),
       uploadsDir: this.uploadsDir,
       configServer: options.configServer,
       blobs: options.blobs,
+      renderer: options.renderer,
       tellMonitors: options.tellMonitors,
       enableCpiResizeDisk: resizes !== undefined,
       enableSnapshots: this.#snapshots,
@@ -186,7 +189,7 @@ export class Bench {
     try {
       const ids = await Promise.all(tasks.map((task) => director.enqueue(task)));
       for (const id of ids) options.onQueued?.(id, director);
-      const ended: Ended[] = [];
+      const ended: EndedTask[] = [];
       const end = async (id: number) => {
         ended.push({ ...(await this.endOf(id)), calls: watched.calls, changing: watched.changing() });
       };
@@ -203,12 +206,12 @@ export class Bench {
   }
 
   /** Waits for the end of a task, and returns how it ended. */
-  async endOf(id: number): Promise<Omit<Ended, "calls" | "changing">> {
+  async endOf(id: number): Promise<Omit<EndedTask, "calls" | "changing">> {
     const { state, result } = await this.#end(id);
     return { id, state, result: result ?? "", message: await this.#errorOf(id) };
   }
 
-  async run(task: NewTask, options: RunOptions): Promise<Ended> {
+  async run(task: NewTask, options: BenchRunOptions): Promise<EndedTask> {
     const [ended] = await this.runAll([task], options);
     if (ended === undefined) throw new Error("bug: no task");
     return ended;
@@ -224,8 +227,8 @@ export class Bench {
     return texts.join("\n");
   }
 
-  remembered(): Promise<Remembered> {
-    return readRemembered(this.db);
+  remembered(): Promise<DirectorRecords> {
+    return readDirectorRecords(this.db);
   }
 
   async broken(): Promise<readonly string[]> {

@@ -7,8 +7,8 @@ import { type MadeRelease, releaseTarball } from "@slipway/testkit/release-tarba
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { deployTask, taskOf } from "../../crash/scenarios/tasks.ts";
 import type { GroupSketch, ManifestSketch } from "../../director/manifests.ts";
-import type { Interference } from "../outside.ts";
-import { Bench, type Ended, type RunOptions } from "./bench.ts";
+import type { Interference } from "../watch-clients.ts";
+import { Bench, type BenchRunOptions, type EndedTask } from "./bench.ts";
 
 export const web = (properties: JsonObject = { port: 80 }) => ({ name: "web", release: "shop", properties });
 
@@ -75,9 +75,9 @@ export function jobsStage() {
   });
 
   let runs = 0;
-  const run = (task: NewTask, options: Partial<RunOptions> = {}): Promise<Ended> =>
+  const run = (task: NewTask, options: Partial<BenchRunOptions> = {}): Promise<EndedTask> =>
     stage.bench.run(task, { seed: `jobs ${runs++}`, ...options });
-  const done = async (task: NewTask, options: Partial<RunOptions> = {}): Promise<Ended> => {
+  const done = async (task: NewTask, options: Partial<BenchRunOptions> = {}): Promise<EndedTask> => {
     const ended = await run(task, options);
     expect(`${ended.state} ${ended.message}`).toBe("done ");
     return ended;
@@ -105,7 +105,7 @@ export function jobsStage() {
   }
 
   /** The next deploy of a world that behaves; nothing is left to do after it. */
-  async function converges(given: NewTask, options: Partial<RunOptions> = {}): Promise<Ended> {
+  async function converges(given: NewTask, options: Partial<BenchRunOptions> = {}): Promise<EndedTask> {
     const ended = await done(given, options);
     expect(await whole()).toEqual([]);
     const again = await done(given, options);
@@ -113,7 +113,7 @@ export function jobsStage() {
     return ended;
   }
 
-  const events = async ({ id }: Ended): Promise<string> =>
+  const events = async ({ id }: EndedTask): Promise<string> =>
     (await readOutput(stage.bench.db, id, "event")).data.toString();
 
   /** Damages a blob where the Director keeps it. */
@@ -128,7 +128,7 @@ export function jobsStage() {
 }
 
 /** Counts the calls of a method. */
-export const count = ({ calls }: Pick<Ended, "calls">, method: string): number =>
+export const count = ({ calls }: Pick<EndedTask, "calls">, method: string): number =>
   calls.filter((call) => call.method === method).length;
 
 /** Changes the outcome of one message to agents. */

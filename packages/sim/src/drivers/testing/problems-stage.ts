@@ -4,7 +4,7 @@ import type { ResolutionName } from "@slipway/engine/model/problems";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { deployTask } from "../../crash/scenarios/tasks.ts";
 import type { ManifestSketch } from "../../director/manifests.ts";
-import type { Interference } from "../outside.ts";
+import type { Interference } from "../watch-clients.ts";
 import { Bench } from "./bench.ts";
 
 export const SHOP: ManifestSketch = {

@@ -1,7 +1,7 @@
 import type { NewTask } from "@slipway/director/tasks/task";
 import { CpiLost } from "@slipway/engine/clouds/cloud";
-import type { Interference, OutsideCall } from "../outside.ts";
-import type { Bench, Ended } from "./bench.ts";
+import type { Interference, OutsideCall } from "../watch-clients.ts";
+import type { Bench, EndedTask } from "./bench.ts";
 
 /** Ends of the current call when its task is canceled: it goes on, or is stopped before or after the work. */
 export const WAYS = ["goes on", "stopped before", "stopped after"] as const;
@@ -17,7 +17,7 @@ export async function runAndCancel(
   task: NewTask,
   { call, way }: CancelCase,
   runSeed: string,
-): Promise<Ended> {
+): Promise<EndedTask> {
   let tell: (cancel: () => Promise<unknown>) => void = () => undefined;
   const queued = new Promise<() => Promise<unknown>>((resolve) => {
     tell = resolve;

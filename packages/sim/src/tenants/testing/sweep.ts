@@ -18,13 +18,17 @@ export interface Named {
   readonly generated: readonly string[];
 }
 
-export interface Request {
+export interface SweepRequest {
   readonly method: string;
   readonly path: string;
   readonly sent: Sent;
 }
 
-export type Ask = (method: string, path: string, sent: Sent) => Promise<{ status: number; body: string }>;
+export type SweepCall = (
+  method: string,
+  path: string,
+  sent: Sent,
+) => Promise<{ status: number; body: string }>;
 
 export interface Leak {
   readonly request: string;
@@ -68,7 +72,7 @@ const valuesOf = (parameter: string, named: Named): readonly string[] =>
   VALUES[parameter]?.(named) ?? [...named.ids, named.deployment, named.group, named.config];
 
 /** All requests that a route is tried with: each path parameter and each query name with everything of team a. */
-export function requestsTo(route: Route, named: Named): readonly Request[] {
+export function requestsTo(route: Route, named: Named): readonly SweepRequest[] {
   const paths = filled(route.path, named);
   const queries = Object.keys(route.endpoint.query?.entries ?? {}).flatMap((key) =>
     valuesOf(key, named).map((value) => `?${encodeURIComponent(key)}=${encodeURIComponent(value)}`),
@@ -118,8 +122,8 @@ function bodiesOf(body: Body, named: Named): readonly Sent[] {
 
 /** Sends a request and searches all bytes of the answer. What the caller has named itself may come back. */
 export async function leakOf(
-  ask: Ask,
-  { method, path, sent }: Request,
+  ask: SweepCall,
+  { method, path, sent }: SweepRequest,
   user: string | null,
   named: Named,
 ): Promise<Leak | undefined> {

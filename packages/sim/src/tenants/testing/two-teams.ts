@@ -93,7 +93,7 @@ export const manifestOf = (one: Deployed): string =>
     ],
   });
 
-export interface Task {
+export interface TeamTask {
   readonly id: string;
   readonly state: string;
   readonly result: string;
@@ -105,8 +105,8 @@ export interface TwoTeams {
   readonly api: Harness;
   readonly world: SimWorld;
   /** Sends a request that starts a task, and waits for its end. */
-  task(user: string, method: string, path: string, sent?: Sent): Promise<Task>;
-  deploy(user: string, deployed: Deployed, query?: string): Promise<Task>;
+  task(user: string, method: string, path: string, sent?: Sent): Promise<TeamTask>;
+  deploy(user: string, deployed: Deployed, query?: string): Promise<TeamTask>;
   close(): Promise<void>;
 }
 
@@ -164,24 +164,24 @@ export async function twoTeams(): Promise<TwoTeams> {
 }
 
 /** The same task, which must have ended well. */
-export function done(task: Task): Task {
+export function done(task: TeamTask): TeamTask {
   if (task.state !== "done") throw new Error(`the task ended as ${task.state}: ${task.said}`);
   return task;
 }
 
 const OVER = new Set(["done", "error", "cancelled", "timeout"]);
 
-async function ended(api: Harness, { headers, status, body }: Answer): Promise<Task> {
+async function ended(api: Harness, { headers, status, body }: Answer): Promise<TeamTask> {
   if (status !== 302) throw new Error(`no task was started: ${status} ${body}`);
   const id = String(headers.location).split("/").at(-1) ?? "";
   return await eventually(`the end of task ${id}`, async () => {
-    const now = (await api.get(`/tasks/${id}`)).json as Task;
+    const now = (await api.get(`/tasks/${id}`)).json as TeamTask;
     if (!OVER.has(now.state)) return undefined;
     return { ...now, id, said: (await api.get(`/tasks/${id}/output?type=event`)).body };
   });
 }
 
-export const uploadTenantRelease = async ({ task }: TwoTeams): Promise<Task> =>
+export const uploadTenantRelease = async ({ task }: TwoTeams): Promise<TeamTask> =>
   await task("admin", "POST", "/releases", {
     type: "application/x-compressed",
     body: await releaseArchive(RELEASE),

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "@slipway/kernel/clock";
 
 /** Time in which sleeping takes no time: it is later afterwards all the same. Timers run as usual. */
-export function hurriedClock(): Clock {
+export function instantClock(): Clock {
   let skipped = 0;
   return {
     now: () => systemClock.now() + skipped,

@@ -9,22 +9,22 @@ import { directorInSim, type SimClients } from "../director/director-in-sim.ts";
 import { seedWorld } from "../director/seed.ts";
 import { openSimNats, simChannel } from "../director/sim-nats.ts";
 import { serveWorld } from "../remote/serve-world.ts";
-import { cloudsApart, type WorldCpis } from "../world/clouds-apart.ts";
 import { withFaults } from "../world/faults.ts";
-import { hurriedClock } from "../world/hurried-clock.ts";
+import { instantClock } from "../world/instant-clock.ts";
+import { separateClouds, type WorldCpis } from "../world/separate-clouds.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
 import { type AskSim, simAgents } from "../world/sim-agents.ts";
 import { type SimCpiOptions, simCpi } from "../world/sim-cpi.ts";
 import { copyWorld } from "../world/snapshot.ts";
 import { SimWorld } from "../world/world.ts";
 import type { ChildOrder, ChildReport, EndedTask, Job, Mutant } from "./child-order.ts";
+import { readDirectorRecords } from "./director-records.ts";
 import { doJobs, endedTasks, laterClock } from "./jobs.ts";
-import type { Kept, Lane } from "./lane.ts";
+import type { Lane, LaneSnapshot } from "./lane.ts";
 import { type PointId, pointText } from "./points.ts";
 import { releasesOf, variablesOf } from "./releases.ts";
-import { readRemembered } from "./remembered.ts";
 import { runProgram } from "./run-program.ts";
-import type { CrashScenario, NewConfig, View } from "./scenario.ts";
+import type { CrashScenario, StoredConfig, View } from "./scenario.ts";
 import { type SecondFault, strike } from "./second-fault.ts";
 
 export interface ChildRun {
@@ -46,22 +46,23 @@ export interface StruckLife {
   /** Describes the fault; undefined: it was never met. */
   readonly hit: string | undefined;
   /** State that a dead Director has left. */
-  readonly left: Moment | undefined;
+  readonly left: CrashSnapshot | undefined;
 }
 
 /** A world, a database and files as they were at one moment. Lives begin from it. */
-export interface Moment {
-  readonly kept: Kept;
+export interface CrashSnapshot {
+  readonly kept: LaneSnapshot;
   readonly world: SimWorld;
   readonly laterMs: number;
 }
 
-export const forget = ({ kept }: Moment): Promise<void> => rm(kept.files, { recursive: true, force: true });
+export const forget = ({ kept }: CrashSnapshot): Promise<void> =>
+  rm(kept.files, { recursive: true, force: true });
 
 const DAY_MS = 86_400_000;
 
 /** The world, the database and the files of a lane, with a scenario's Directors in them. */
-export class Stage {
+export class CrashLab {
   readonly #lane: Lane;
   readonly #scenario: CrashScenario;
   readonly world: SimWorld;
@@ -76,19 +77,23 @@ export class Stage {
   }
 
   /** An empty Director with a stemcell and a cloud config. */
-  static async fresh(lane: Lane, scenario: CrashScenario): Promise<Stage> {
+  static async fresh(lane: Lane, scenario: CrashScenario): Promise<CrashLab> {
     await lane.fresh();
     const world = new SimWorld();
     seedWorld(world);
-    return new Stage(lane, scenario, world, 0);
+    return new CrashLab(lane, scenario, world, 0);
   }
 
-  static async at(lane: Lane, scenario: CrashScenario, { kept, world, laterMs }: Moment): Promise<Stage> {
+  static async at(
+    lane: Lane,
+    scenario: CrashScenario,
+    { kept, world, laterMs }: CrashSnapshot,
+  ): Promise<CrashLab> {
     await lane.giveBack(kept);
-    return new Stage(lane, scenario, copyWorld(world), laterMs);
+    return new CrashLab(lane, scenario, copyWorld(world), laterMs);
   }
 
-  async moment(): Promise<Moment> {
+  async moment(): Promise<CrashSnapshot> {
     const kept = await this.#lane.keep();
     return { kept, world: copyWorld(this.world), laterMs: this.#laterMs };
   }
@@ -101,13 +106,13 @@ export class Stage {
     this.#laterMs += days * DAY_MS;
   }
 
-  async save(configs: readonly NewConfig[]): Promise<void> {
+  async save(configs: readonly StoredConfig[]): Promise<void> {
     for (const config of configs) await saveConfig(this.#lane.store.db, config);
   }
 
   async view(): Promise<View> {
     const { db } = this.#lane.store;
-    const remembered = await readRemembered(db);
+    const remembered = await readDirectorRecords(db);
     return {
       world: this.world,
       remembered,
@@ -134,11 +139,11 @@ export class Stage {
 
   /** Runs the same Director with a fault. Does not wait for a call that hangs. */
   async runStruck(order: Pick<ChildRun, "jobs" | "cancels">, second?: SecondFault): Promise<StruckLife> {
-    let left: Moment | undefined;
+    let left: CrashSnapshot | undefined;
     const struck = strike(this.#clients(), second, async () => {
       left = await this.moment();
     });
-    const tasks = await this.#live(order, struck.clients, hurriedClock());
+    const tasks = await this.#live(order, struck.clients, instantClock());
     await struck.catchUp();
     return { tasks, calls: struck.calls, hit: struck.hit(), left };
   }
@@ -239,7 +244,7 @@ export class Stage {
       resizes: resizes ?? false,
       updates: updates ?? false,
     };
-    const cpis = cloudsApart(this.world, withFaults(this.world, embed(simCpi(this.world, options))));
+    const cpis = separateClouds(this.world, withFaults(this.world, embed(simCpi(this.world, options))));
     return (request, of) => this.#lane.track(cpis(request, of));
   }
 }

@@ -18,7 +18,7 @@ const MAKES = [
  * Several clouds in one world: each CPI knows what it has made itself. One that is asked for another's answers that it is
  * not there, and the Director is found out.
  */
-export const cloudsApart =
+export const separateClouds =
   (world: SimWorld, cpi: Pick<CpiClient, "request">): WorldCpis =>
   async (request, of = "") => {
     const { method, arguments: args } = request;

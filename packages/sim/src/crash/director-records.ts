@@ -5,14 +5,14 @@ import { listOrphanedVms } from "@slipway/director/store/orphaned-vms";
 import type { Db } from "@slipway/director/store/schema";
 import { listStemcells } from "@slipway/director/store/stemcells";
 import { listStrays } from "@slipway/director/store/strays";
-import type { Remembered } from "../world/invariants.ts";
+import type { DirectorRecords } from "../world/invariants.ts";
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
 const OVER = ["done", "error", "cancelled", "timeout"] as const;
 
 /** All a Director remembers, read from its store. */
-export async function readRemembered(db: Db): Promise<Remembered> {
+export async function readDirectorRecords(db: Db): Promise<DirectorRecords> {
   const deployments = await db.selectFrom("deployments").select("name").orderBy("name").execute();
   const instances = await Promise.all(deployments.map(({ name }) => loadInstances(db, name)));
   const open = await db.selectFrom("intents").select(["step", "intent_sealed"]).execute();

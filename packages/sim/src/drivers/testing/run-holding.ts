@@ -2,10 +2,10 @@ import type { TaskRunner } from "@slipway/director/tasks/runner";
 import type { NewTask } from "@slipway/director/tasks/task";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { latch } from "@slipway/testkit/waiting";
-import type { Interference, OutsideCall } from "../outside.ts";
-import type { Bench, Ended, RunOptions } from "./bench.ts";
+import type { Interference, OutsideCall } from "../watch-clients.ts";
+import type { Bench, BenchRunOptions, EndedTask } from "./bench.ts";
 
-export interface Meanwhile extends RunOptions {
+export interface RunHoldingOptions extends BenchRunOptions {
   /** The call to the CPI that is held until the other task has ended. */
   readonly at: (call: OutsideCall) => boolean;
   /** `answer`: the call is carried out, and its answer is held. Default: the call is carried out afterwards. */
@@ -15,11 +15,11 @@ export interface Meanwhile extends RunOptions {
 }
 
 /** Runs a task and holds one of its calls to the CPI until another task has ended. Returns how both ended. */
-export async function meanwhile(
+export async function runHolding(
   bench: Bench,
   task: NewTask,
-  { at, run, interference, holds, ...options }: Meanwhile,
-): Promise<readonly [held: Ended, other: Omit<Ended, "calls" | "changing">]> {
+  { at, run, interference, holds, ...options }: RunHoldingOptions,
+): Promise<readonly [held: EndedTask, other: Omit<EndedTask, "calls" | "changing">]> {
   const director = latch<TaskRunner>();
   let other: ReturnType<Bench["endOf"]> | undefined;
   const cpi: NonNullable<Interference["cpi"]> = async (call, carryOut): Promise<CpiResponse> => {

@@ -6,14 +6,14 @@ import type { Journal } from "@slipway/engine/journal/journal";
 import { systemClock } from "@slipway/kernel/clock";
 import { directorInSim, type SimClients } from "../director/director-in-sim.ts";
 import { seededRandom } from "../drivers/seeded-random.ts";
-import { cloudsApart } from "../world/clouds-apart.ts";
+import { separateClouds } from "../world/separate-clouds.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
 import { simCpi } from "../world/sim-cpi.ts";
 import type { Lab } from "./lab.ts";
-import type { Gate } from "./scheduler.ts";
+import type { HeldCall } from "./scheduler.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-export interface LifeOptions {
+export interface DirectorLifeOptions {
   readonly seed: string;
   readonly cpi: { readonly remembers: boolean; readonly resizes: boolean };
   readonly snapshots: boolean;
@@ -24,7 +24,10 @@ export interface LifeOptions {
 }
 
 /** Next move of a driver: runs a call, kills the Director at it, lets time pass, or stops driving. */
-export type Choice = { readonly gate: Gate; readonly kills?: "before" | "after" } | "advance" | "stop";
+export type DriverMove =
+  | { readonly gate: HeldCall; readonly kills?: "before" | "after" }
+  | "advance"
+  | "stop";
 
 const NEVER_MS = 1_000_000_000;
 /** Age of the Director's clock over the database's: what the database notes is in the past. */
@@ -35,7 +38,7 @@ const UNSEEN_MS = 10_000;
 const IDLE_ADVANCES = 1;
 
 /** One Director from its start to its end or its death, in a lab. */
-export class Life {
+export class DirectorLife {
   readonly #lab: Lab;
   readonly #clock: VirtualClock;
   readonly director: TaskRunner;
@@ -48,12 +51,12 @@ export class Life {
     this.director = start(this.errors);
   }
 
-  static async begin(lab: Lab, options: LifeOptions): Promise<Life> {
+  static async begin(lab: Lab, options: DirectorLifeOptions): Promise<DirectorLife> {
     const store = await lab.store();
     const { world, scheduler } = lab;
     const clock = new VirtualClock(systemClock.now() + AHEAD_MS);
     const { remembers, resizes } = options.cpi;
-    const cpi = cloudsApart(
+    const cpi = separateClouds(
       world,
       embed(simCpi(world, { ...(remembers && { stateDir: join(lab.memory, "sdk") }), resizes })),
     );
@@ -72,7 +75,7 @@ export class Life {
           inner.ask(agent, method, args),
         ),
     };
-    return new Life(lab, clock, (errors) =>
+    return new DirectorLife(lab, clock, (errors) =>
       directorInSim({
         store,
         clients,
@@ -104,7 +107,9 @@ export class Life {
   }
 
   /** Lets the Director work, one choice after the other, until it is killed or the driver stops. */
-  async drive(choose: (ready: readonly Gate[], life: Life) => Choice): Promise<"stopped" | "killed"> {
+  async drive(
+    choose: (ready: readonly HeldCall[], life: DirectorLife) => DriverMove,
+  ): Promise<"stopped" | "killed"> {
     const { scheduler } = this.#lab;
     for (;;) {
       await scheduler.settle();
@@ -154,5 +159,5 @@ export class Life {
   }
 }
 
-const describe = (ready: readonly Gate[]): string =>
+const describe = (ready: readonly HeldCall[]): string =>
   ready.map(({ kind, name }) => `${kind} ${name}`).join("; ");

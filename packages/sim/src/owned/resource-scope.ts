@@ -2,7 +2,7 @@
  * Things that this program must close before it ends, such as database servers: processes of their own, which go on otherwise.
  * A thing counts from the moment it begins to open: closing waits for it.
  */
-export class Owned {
+export class ResourceScope {
   readonly #closes: (() => Promise<void>)[] = [];
   #closing: Promise<void> | undefined;
 
@@ -47,8 +47,8 @@ const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
  * Works, and closes what the work has opened: at its end, or at a signal, after which the program ends. A signal often comes
  * twice, from the terminal and from the program that started this one: the second must not cut closing short.
  */
-export async function closingAll<T>(work: (owned: Owned) => Promise<T>): Promise<T> {
-  const owned = new Owned();
+export async function closingAll<T>(work: (owned: ResourceScope) => Promise<T>): Promise<T> {
+  const owned = new ResourceScope();
   let isEnding = false;
   const end = (signal: keyof typeof CODES) => {
     if (isEnding) return;
