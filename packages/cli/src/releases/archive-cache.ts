@@ -1,4 +1,4 @@
-import { copyFile, mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
@@ -38,10 +38,10 @@ export class ArchiveCache {
     }
   }
 
-  /** A copy of a file that comes from elsewhere, if it is what the digest says. */
-  async take(file: string, digest: string, what: string): Promise<string> {
+  /** Takes in what `write` puts at the path it is given, if it is what the digest says. */
+  async take(write: (to: string) => Promise<void>, digest: string, what: string): Promise<string> {
     const { path } = await this.make(async (to) => {
-      await copyFile(file, to);
+      await write(to);
       await verifyDigest(to, digest, what);
       return digest;
     });

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import { compareBytes } from "@slipway/engine/releases/source/fingerprint";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
@@ -79,7 +79,7 @@ export async function syncBlobs(
   for (const blob of blobs) {
     if (blob.blobstoreId === undefined || (await isRight(dir, blob))) continue;
     report.started?.(blob);
-    await fetchBlob(blobFile(dir, blob.path), blob, await store.get(blob.blobstoreId));
+    await fetchBlob(blobFile(dir, blob.path), blob, (to) => store.fetch(blob.blobstoreId ?? "", to));
     report.finished?.(blob);
   }
   return blobs;
@@ -96,11 +96,15 @@ async function isRight(dir: string, { path, digest }: Blob): Promise<boolean> {
   }
 }
 
-async function fetchBlob(to: string, { path, digest }: Blob, from: string): Promise<void> {
+async function fetchBlob(
+  to: string,
+  { path, digest }: Blob,
+  write: (to: string) => Promise<void>,
+): Promise<void> {
   const partial = `${to}.partial`;
   try {
     await mkdir(dirname(to), { recursive: true });
-    await copyFile(from, partial);
+    await write(partial);
     await verifyDigest(partial, digest, `blob '${path}'`);
     await rename(partial, to);
   } catch (cause) {

@@ -17,7 +17,7 @@ import { archiveEntries, writeTarFile } from "@slipway/engine/releases/source/so
 import type { Exec } from "@slipway/kernel/exec";
 import type { ArchiveCache } from "./archive-cache.ts";
 import { PrePackagingFailed, SourceChanged } from "./errors.ts";
-import type { Resource, ResourceSource } from "./source.ts";
+import type { ResourceSource, SourceResource } from "./source.ts";
 
 export interface BuildTools {
   readonly cache: ArchiveCache;
@@ -29,7 +29,7 @@ export interface BuildTools {
 /** Makes the archive of a resource from its source, in the cache. */
 export async function buildResource(
   dir: string,
-  resource: Resource,
+  resource: SourceResource,
   source: ResourceSource,
   tools: BuildTools,
 ): Promise<{ readonly path: string; readonly digest: string }> {
@@ -56,7 +56,7 @@ const write = (to: string, files: readonly SourceFile[], gzip: boolean) =>
 async function prepared(
   dir: string,
   staging: string,
-  { name }: Resource,
+  { name }: SourceResource,
   { files, prepare }: ResourceSource,
   { exec, env, stop }: BuildTools,
 ): Promise<readonly SourceFile[]> {

@@ -173,6 +173,8 @@ describe("create-release", () => {
     await plant(join(dir, "r"), { ...EVERYTHING, "config/final.yml": "name: r\n" });
     expect((await create("r", "--final")).err).toContain("Expected non-empty 'blobstore.provider'");
     await writeFile(join(dir, "r/config/final.yml"), "name: r\nblobstore: {provider: s3}\n");
-    expect((await create("r", "--final")).err).toContain("no provider 's3'");
+    expect((await create("r", "--final")).err).toContain("bucket_name");
+    await writeFile(join(dir, "r/config/final.yml"), "name: r\nblobstore: {provider: swift}\n");
+    expect((await create("r", "--final")).err).toContain("no provider 'swift'");
   });
 });

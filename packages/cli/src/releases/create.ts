@@ -4,10 +4,12 @@ import type { Clock } from "@slipway/kernel/clock";
 import { syncBlobs } from "./blobs.ts";
 import { type BuiltRelease, type BuiltResource, manifestText } from "./built-release.ts";
 import { nameIn } from "./config.ts";
-import { BadReleaseVersion, CompiledRelease } from "./errors.ts";
+import { BadReleaseVersion, BlobNotFetched, CompiledRelease } from "./errors.ts";
 import { gitState } from "./git.ts";
 import { finalize, givenEnv, obtain, type ReleaseDirectory } from "./release-directory.ts";
 import { readSource } from "./source.ts";
+
+const MOST_NAMED = 3;
 
 export interface CreateOptions {
   readonly name: string | undefined;
@@ -49,7 +51,19 @@ export async function createDevRelease(
     license: source.license === undefined ? undefined : await obtain(release, source.license),
   };
   await devReleases.add(name, version, manifestText(built));
+  noteRebuilt(release);
   return built;
+}
+
+/** Says in one line what could not be fetched and was built again. */
+function noteRebuilt({ rebuilt, tools }: ReleaseDirectory): void {
+  const [first] = rebuilt;
+  if (first === undefined) return;
+  const { where = "the blobstore", why = "" } = BlobNotFetched.paramsOf(first.error) ?? {};
+  const shown = rebuilt.slice(0, MOST_NAMED).map(({ what }) => what);
+  const rest = rebuilt.length > MOST_NAMED ? ` and ${rebuilt.length - MOST_NAMED} more` : "";
+  const built = `Built from source: ${shown.join(", ")}${rest}`;
+  tools.ui.note(`${built}. Their final builds cannot be fetched from ${where}: ${why}`);
 }
 
 /** The same release as a final one: its archives go to the blobstore. */

@@ -11,7 +11,7 @@ export const BadReleaseSource = defineError<{ dir: string; problems: readonly st
   code: "CLI-101",
   kind: "operator",
   message: (p) => `the release in ${p.dir} cannot be built:\n  ${p.problems.join("\n  ")}`,
-  next: "Mend what is named; nothing was built.",
+  next: "Correct what is named; nothing was built.",
 });
 
 export const GitModified = defineError<{ changes: string }>({
@@ -47,14 +47,14 @@ export const BadReleaseFile = defineError<{ file: string; problems: readonly str
   code: "CLI-106",
   kind: "operator",
   message: (p) => `${p.file} cannot be used: ${p.problems.join("; ")}`,
-  next: "Mend the file, or get it back with git.",
+  next: "Correct the file, or get it back with git.",
 });
 
 export const BlobstoreUnusable = defineError<{ why: string }>({
   code: "CLI-107",
   kind: "operator",
   message: (p) => `the release's blobstore cannot be used: ${p.why}`,
-  next: "config/final.yml has it under blobstore: `provider: local` with `options: {blobstore_path: /a/directory}`. For the others use `bosh`: both share the release directory.",
+  next: "config/final.yml has its provider and options under blobstore, config/private.yml its credentials: see docs/make-a-release.md.",
 });
 
 export const SourceChanged = defineError<{ what: string }>({
@@ -90,7 +90,7 @@ export const Unbuildable = defineError<{ why: string }>({
   code: "CLI-112",
   kind: "operator",
   message: (p) => p.why,
-  next: "Mend it in the release's source.",
+  next: "Correct it in the release's source.",
 });
 
 export const ReleaseThere = defineError<{ dir: string }>({
@@ -142,4 +142,18 @@ export const CompiledRelease = defineError<Record<string, never>>({
   kind: "operator",
   message: () => "a final release is made of sources, and this one holds compiled packages",
   next: "Finalize the tarball that `slipway create-release` wrote.",
+});
+
+export const BlobNotFetched = defineError<{ id: string; where: string; why: string }>({
+  code: "CLI-122",
+  kind: "outside",
+  message: (p) => `blob '${p.id}' cannot be fetched from ${p.where}: ${p.why}`,
+  next: "See that this machine reaches the blobstore in config/final.yml, and that it may be read: publicly, or with the credentials in config/private.yml.",
+});
+
+export const BlobNotStored = defineError<{ where: string; why: string }>({
+  code: "CLI-123",
+  kind: "outside",
+  message: (p) => `nothing can be stored in ${p.where}: ${p.why}`,
+  next: "See that this machine reaches the blobstore in config/final.yml, and that the credentials in config/private.yml may write to it.",
 });

@@ -7,7 +7,7 @@ import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { ResourceKind } from "./build-index.ts";
 import type { BuiltRelease, BuiltResource } from "./built-release.ts";
-import { ArchiveLost, BadReleaseFile } from "./errors.ts";
+import { BadReleaseFile } from "./errors.ts";
 import { findBuild, type ReleaseDirectory } from "./release-directory.ts";
 
 const restFile = open({
@@ -37,9 +37,9 @@ export async function readBuilt(release: ReleaseDirectory, file: string): Promis
   if (!parsed.ok) throw BadReleaseFile({ file, problems: parsed.problems });
   const { jobPackages, license, noCompression } = readRest(document, file);
   const find = async (kind: ResourceKind, name: string, fingerprint: string, needs: readonly string[]) => {
-    const { found, why } = await findBuild(release, kind, name, fingerprint);
-    if (found === undefined) throw ArchiveLost({ what: name, fingerprint, why });
-    return { name, fingerprint, needs, ...found };
+    const known = await findBuild(release, kind, name, fingerprint);
+    if (known.found === undefined) throw known.error;
+    return { name, fingerprint, needs, ...known.found };
   };
   const jobs: BuiltResource[] = [];
   for (const [at, { name, fingerprint }] of parsed.release.jobs.entries())

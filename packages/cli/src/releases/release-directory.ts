@@ -1,19 +1,23 @@
+import { copyFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { Clock } from "@slipway/kernel/clock";
+import type { SlipwayError } from "@slipway/kernel/errors";
 import type { Exec } from "@slipway/kernel/exec";
 import type { Random } from "@slipway/kernel/random";
 import type { Ui } from "../ui/ui.ts";
 import { ArchiveCache } from "./archive-cache.ts";
-import { blobstoreOf, type ReleaseBlobstore } from "./blobstore.ts";
+import { blobstoreOf, isNotFetched, type ReleaseBlobstore } from "./blobstore.ts";
 import { BuildIndex, type ResourceKind } from "./build-index.ts";
 import { buildResource } from "./build-resource.ts";
 import type { BuiltResource } from "./built-release.ts";
 import { type ReleaseConfig, readConfig } from "./config.ts";
 import { ArchiveLost } from "./errors.ts";
 import { ReleaseIndex } from "./release-index.ts";
-import type { Resource } from "./source.ts";
+import type { SourceResource } from "./source.ts";
 
 export interface DirectoryTools {
-  readonly ui: Pick<Ui, "live" | "progress">;
+  readonly ui: Pick<Ui, "live" | "progress" | "note">;
+  readonly clock: Clock;
   readonly random: Random;
   readonly exec: Exec;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -31,6 +35,8 @@ export interface ReleaseDirectory {
   readonly devReleases: ReleaseIndex;
   readonly finalReleases: ReleaseIndex;
   readonly tools: DirectoryTools;
+  /** Resources that were built from source because their final builds could not be fetched, with the reasons. */
+  readonly rebuilt: { readonly what: string; readonly error: SlipwayError }[];
 }
 
 export async function openReleaseDirectory(
@@ -42,13 +48,14 @@ export async function openReleaseDirectory(
   return {
     dir,
     config,
-    store: blobstoreOf(dir, config, tools.random),
+    store: blobstoreOf(dir, config, tools),
     cache: new ArchiveCache(tools.env, tools.random),
     devBuilds: new BuildIndex(dir, ".dev_builds"),
     finalBuilds: new BuildIndex(dir, ".final_builds"),
     devReleases: new ReleaseIndex(dir, "dev_releases", tools.random),
     finalReleases: new ReleaseIndex(dir, "releases", tools.random),
     tools,
+    rebuilt: [],
   };
 }
 
@@ -59,12 +66,13 @@ export const givenEnv = (env: DirectoryTools["env"]): Record<string, string> =>
   );
 
 /** The archive of a resource: one that was built before, or a new one, which is then known. */
-export async function obtain(release: ReleaseDirectory, resource: Resource): Promise<BuiltResource> {
+export async function obtain(release: ReleaseDirectory, resource: SourceResource): Promise<BuiltResource> {
   const { kind, name, fingerprint, source, needs } = resource;
   const built = { name, fingerprint, needs };
   const known = await findBuild(release, kind, name, fingerprint);
   if (known.found !== undefined) return { ...built, ...known.found };
-  if (source === undefined) throw ArchiveLost({ what: name, fingerprint, why: known.why });
+  if (source === undefined) throw known.error;
+  if (isNotFetched(known.error)) release.rebuilt.push({ what: `${kind} '${name}'`, error: known.error });
   const { tools, cache, devBuilds } = release;
   return await adding(tools, `${kind} '${name}/${fingerprint}'`, async () => {
     const build = { cache, exec: tools.exec, env: givenEnv(tools.env), stop: tools.stop };
@@ -74,10 +82,9 @@ export async function obtain(release: ReleaseDirectory, resource: Resource): Pro
   });
 }
 
-interface Known {
-  readonly found: { readonly digest: string; readonly file: string } | undefined;
-  readonly why: string;
-}
+type Known =
+  | { readonly found: { readonly digest: string; readonly file: string } }
+  | { readonly found: undefined; readonly error: SlipwayError };
 
 /** First among the dev builds, then among the final ones, whose archives the blobstore has. */
 export async function findBuild(
@@ -87,20 +94,27 @@ export async function findBuild(
   fingerprint: string,
 ): Promise<Known> {
   const what = `${kind} '${name}'`;
+  const lost = (why: string): Known => ({
+    found: undefined,
+    error: ArchiveLost({ what: name, fingerprint, why }),
+  });
   const dev = await devBuilds.find(kind, name, fingerprint);
   const here = dev === undefined ? undefined : await cache.find(dev.digest, what);
-  if (dev !== undefined && here !== undefined) return { found: { digest: dev.digest, file: here }, why: "" };
+  if (dev !== undefined && here !== undefined) return { found: { digest: dev.digest, file: here } };
   const final = await finalBuilds.find(kind, name, fingerprint);
   if (final === undefined)
-    return {
-      found: undefined,
-      why: dev === undefined ? "no index has it" : "its archive is not in the cache",
-    };
+    return lost(dev === undefined ? "no index has it" : "its archive is not in the cache");
   const { digest, blobstoreId } = final;
   const cached = await cache.find(digest, what);
-  if (cached !== undefined) return { found: { digest, file: cached }, why: "" };
-  if (blobstoreId === undefined) return { found: undefined, why: "its archive is not in the cache" };
-  return { found: { digest, file: await cache.take(await store.get(blobstoreId), digest, what) }, why: "" };
+  if (cached !== undefined) return { found: { digest, file: cached } };
+  if (blobstoreId === undefined) return lost("its archive is not in the cache");
+  try {
+    const file = await cache.take((to) => store.fetch(blobstoreId, to), digest, what);
+    return { found: { digest, file } };
+  } catch (error) {
+    if (isNotFetched(error)) return { found: undefined, error };
+    throw error;
+  }
 }
 
 /** Uploads its archive unless a final release has it already. */
@@ -116,13 +130,14 @@ export async function finalize(
     const what = `${kind} '${name}'`;
     const path =
       (await cache.find(known.digest, what)) ??
-      (await cache.take(await store.get(known.blobstoreId ?? ""), known.digest, what));
+      (await cache.take((to) => store.fetch(known.blobstoreId ?? "", to), known.digest, what));
     return { ...built, digest: known.digest, file: path };
   }
   if (file === "")
     throw ArchiveLost({ what: name, fingerprint, why: "the release does not hold its archive" });
   return await adding(tools, `${kind} '${name}/${fingerprint}'`, async () => {
-    const path = (await cache.find(digest, name)) ?? (await cache.take(file, digest, name));
+    const path =
+      (await cache.find(digest, name)) ?? (await cache.take((to) => copyFile(file, to), digest, name));
     const blobstoreId = await store.put(path);
     await finalBuilds.put(kind, name, { fingerprint, digest, blobstoreId });
     return { ...built, file: path };

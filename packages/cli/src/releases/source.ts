@@ -11,7 +11,7 @@ import { packageFiles } from "./package-files.ts";
 import { readPackageLock, readPackageSpec } from "./package-spec.ts";
 
 /** A job, a package or the license as the release's source has it. */
-export interface Resource {
+export interface SourceResource {
   readonly kind: ResourceKind;
   readonly name: string;
   readonly fingerprint: string;
@@ -28,14 +28,14 @@ export interface ResourceSource {
   readonly prepare: SourceFile | undefined;
 }
 
-export interface Source {
-  readonly jobs: readonly Resource[];
-  readonly packages: readonly Resource[];
-  readonly license: Resource | undefined;
+export interface ReleaseSource {
+  readonly jobs: readonly SourceResource[];
+  readonly packages: readonly SourceResource[];
+  readonly license: SourceResource | undefined;
 }
 
 /** Reads and checks everything a release is built of; reports all mistakes at once. */
-export async function readSource(dir: string, blobs: ReadonlySet<string>): Promise<Source> {
+export async function readSource(dir: string, blobs: ReadonlySet<string>): Promise<ReleaseSource> {
   const problems: string[] = [];
   const packages = await each(dir, "packages", problems, (path) => readPackage(dir, path, blobs));
   const jobs = await each(dir, "jobs", problems, readJob);
@@ -50,10 +50,10 @@ async function each(
   dir: string,
   folder: string,
   problems: string[],
-  read: (path: string) => Promise<Resource>,
-): Promise<readonly Resource[]> {
+  read: (path: string) => Promise<SourceResource>,
+): Promise<readonly SourceResource[]> {
   const names = (await ifThere(readdir(join(dir, folder)))) ?? [];
-  const found: Resource[] = [];
+  const found: SourceResource[] = [];
   for (const name of names.sort(compareBytes)) {
     const path = join(dir, folder, name);
     if ((await ifThere(stat(path)))?.isDirectory() !== true) continue;
@@ -66,7 +66,7 @@ async function each(
   return found.sort((a, b) => compareBytes(a.name, b.name));
 }
 
-async function readJob(path: string): Promise<Resource> {
+async function readJob(path: string): Promise<SourceResource> {
   const text = await ifThere(readFile(join(path, "spec"), "utf8"));
   if (text === undefined) throw Unbuildable({ why: "it has no spec file" });
   const parsed = readJobManifest(parseYaml(text, "spec"), "spec");
@@ -100,7 +100,7 @@ async function followed(dir: string, path: string, name = path): Promise<SourceF
   return { name, content: { type: "file", path: full, executable: (link.mode & 0o111) !== 0 } };
 }
 
-async function readPackage(dir: string, path: string, blobs: ReadonlySet<string>): Promise<Resource> {
+async function readPackage(dir: string, path: string, blobs: ReadonlySet<string>): Promise<SourceResource> {
   const lock = await readPackageLock(path);
   if (lock !== undefined) return { kind: "package", ...lock, source: undefined };
   const spec = await readPackageSpec(path);
@@ -121,7 +121,7 @@ async function readPackage(dir: string, path: string, blobs: ReadonlySet<string>
   };
 }
 
-async function readLicense(dir: string): Promise<Resource | undefined> {
+async function readLicense(dir: string): Promise<SourceResource | undefined> {
   const names = (await readdir(dir, { withFileTypes: true }))
     .filter((entry) => !entry.isDirectory() && /^(?:LICENSE|NOTICE)/.test(entry.name))
     .map(({ name }) => name);
@@ -146,14 +146,14 @@ async function plain(dir: string, name: string): Promise<SourceFile> {
   return { name, modeless: true, content: { type: "file", path, executable: (found.mode & 0o111) !== 0 } };
 }
 
-function twice(kind: string, resources: readonly Resource[]): readonly string[] {
+function twice(kind: string, resources: readonly SourceResource[]): readonly string[] {
   const names = resources.map(({ name }) => name);
   return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))].map(
     (name) => `two directories have a ${kind} '${name}'`,
   );
 }
 
-const missing = (kind: string, resources: readonly Resource[], packages: readonly Resource[]) =>
+const missing = (kind: string, resources: readonly SourceResource[], packages: readonly SourceResource[]) =>
   resources.flatMap(({ name, needs }) =>
     needs
       .filter((one) => !packages.some((other) => other.name === one))
