@@ -1,7 +1,7 @@
 import type { Tools } from "./tools.ts";
 
 /** An argument that has a place: `<manifest>` is needed, `[slug]` is not, `[slug...]` takes all that follow. */
-export interface Argument {
+export interface CommandArgument {
   readonly name: string;
   readonly about: string;
   /** Kind of names that shells complete here, from the Director's last known ones. */
@@ -20,7 +20,7 @@ export interface Option {
 }
 
 /** Heading under which `slipway help` lists a command. */
-export type Topic =
+export type HelpTopic =
   | "this machine"
   | "deployments"
   | "configuration"
@@ -33,17 +33,17 @@ export interface Command {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly summary: string;
-  readonly topic: Topic;
-  readonly arguments?: readonly Argument[];
+  readonly topic: HelpTopic;
+  readonly arguments?: readonly CommandArgument[];
   readonly options?: readonly Option[];
   /** Example command lines with a short explanation each; shown by `--help`. */
   readonly examples?: readonly (readonly [typed: string, about: string])[];
   /** Resolves to the exit code. What it throws is printed once, and the exit code is 1. */
-  run(given: Given, tools: Tools): Promise<number>;
+  run(given: TypedInput, tools: Tools): Promise<number>;
 }
 
 /** Arguments and options that the user typed, by the long names of the options. */
-export interface Given {
+export interface TypedInput {
   /** `given.argument(0)`; undefined when it was left out. */
   argument(place: number): string | undefined;
   /** All arguments from a place on: of `[slug...]`. */

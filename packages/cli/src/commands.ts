@@ -75,6 +75,9 @@ import { rotateNatsCa } from "./commands/rotate-nats-ca.ts";
 import { runErrand } from "./commands/run-errand.ts";
 import { runtimeConfig } from "./commands/runtime-config.ts";
 import { scp } from "./commands/scp.ts";
+import { serviceInstall } from "./commands/service-install.ts";
+import { serviceStatus } from "./commands/service-status.ts";
+import { serviceUninstall } from "./commands/service-uninstall.ts";
 import { snapshots } from "./commands/snapshots.ts";
 import { ssh } from "./commands/ssh.ts";
 import { start } from "./commands/start.ts";
@@ -102,6 +105,7 @@ import { updateRuntimeConfig } from "./commands/update-runtime-config.ts";
 import { uploadBlobs } from "./commands/upload-blobs.ts";
 import { uploadRelease } from "./commands/upload-release.ts";
 import { uploadStemcell } from "./commands/upload-stemcell.ts";
+import { variableGet, variableRegenerate, variableSet } from "./commands/variable.ts";
 import { variables } from "./commands/variables.ts";
 import { vendorPackage } from "./commands/vendor-package.ts";
 import { vms } from "./commands/vms.ts";
@@ -113,6 +117,9 @@ export const COMMANDS: readonly Command[] = [
   up,
   status,
   down,
+  serviceInstall,
+  serviceUninstall,
+  serviceStatus,
   backup,
   restore,
   createEnv,
@@ -124,6 +131,9 @@ export const COMMANDS: readonly Command[] = [
   deployment,
   manifest,
   variables,
+  variableGet,
+  variableSet,
+  variableRegenerate,
   instances,
   vms,
   watch,

@@ -4,16 +4,16 @@ import type { Command } from "./command.ts";
 import { BadArgument } from "./parse/errors.ts";
 import type { Globals } from "./parse/globals.ts";
 import { bareGlobals, type Parsed, parse } from "./parse/parse.ts";
-import { toolsFor, type World } from "./session/tools.ts";
-import { asTyped } from "./ui/as-typed.ts";
+import { type ToolInputs, toolsFor } from "./session/tools.ts";
+import { rewriteCommands } from "./ui/command-text.ts";
 import { Interrupted } from "./ui/errors.ts";
-import { type Output, Terminal } from "./ui/terminal.ts";
+import { Terminal, type TerminalOutput } from "./ui/terminal.ts";
 
-export interface Surroundings extends World {
+export interface MainInputs extends ToolInputs {
   readonly argv: readonly string[];
   readonly version: string;
-  readonly out: Output;
-  readonly err: Output;
+  readonly out: TerminalOutput;
+  readonly err: TerminalOutput;
   readonly input: ReadStream | undefined;
 }
 
@@ -22,7 +22,7 @@ const MISUSED = 2;
 const INTERRUPTED = 130;
 
 /** The whole program; resolves to the exit code. */
-export async function main(commands: readonly Command[], around: Surroundings): Promise<number> {
+export async function main(commands: readonly Command[], around: MainInputs): Promise<number> {
   const { argv, env, version, out } = around;
   let parsed: Parsed;
   try {
@@ -59,16 +59,16 @@ function codeOf(error: unknown, stop: AbortSignal): number {
 }
 
 /** Returns the error and the advice what to type next, with the program's name as the user typed it. */
-function inWordsOf({ programs, env }: Surroundings, command: Command | undefined, error: unknown): string {
+function inWordsOf({ programs, env }: MainInputs, command: Command | undefined, error: unknown): string {
   const text = errorText(toError(error));
   const whole =
     command !== undefined && BadArgument.is(error)
       ? `${text}\n  next: \`slipway ${command.name} --help\` shows what it takes.`
       : text;
-  return asTyped(whole, { self: programs.self, env, command: command?.name });
+  return rewriteCommands(whole, { self: programs.self, env, command: command?.name });
 }
 
-function uiFor({ out, err, input, stop, env }: Surroundings, globals: Globals): Terminal {
+function uiFor({ out, err, input, stop, env }: MainInputs, globals: Globals): Terminal {
   const columns = Number(env.COLUMNS);
   return new Terminal({
     out,

@@ -6,7 +6,7 @@ import type { AllProxy } from "./proxy/all-proxy.ts";
 import type { Ui } from "./ui/ui.ts";
 
 /** Files beside `slipway`: executables that run as separate processes, and the release that the demo deploys. */
-export interface Programs {
+export interface SlipwayPrograms {
   /** This program: `[process.execPath, ".../slipway.cjs"]`. */
   readonly self: readonly string[];
   /** The agent's bundle. */
@@ -27,7 +27,7 @@ export interface Tools {
   readonly random: Random;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: Home;
-  readonly programs: Programs;
+  readonly programs: SlipwayPrograms;
   /** Aborted by Ctrl-C. */
   readonly stop: AbortSignal;
   /** Through which Directors, and what create-env asks, are reached. */

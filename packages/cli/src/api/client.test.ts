@@ -8,7 +8,7 @@ import { freePort } from "@slipway/testkit/free-port";
 import * as v from "valibot";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeDirector, INFO } from "../testing/fake-director.ts";
-import { Client, type ClientOptions } from "./client.ts";
+import { type ApiClientOptions, Client } from "./client.ts";
 import { refusalOf } from "./refusal.ts";
 
 const named = v.object({ name: v.string() });
@@ -25,7 +25,7 @@ afterEach(async () => {
   await director.close();
 });
 
-function client(options: Partial<ClientOptions> = {}): Client {
+function client(options: Partial<ApiClientOptions> = {}): Client {
   const made = new Client({
     url: director.url,
     ca: director.ca,

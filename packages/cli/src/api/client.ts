@@ -9,9 +9,16 @@ import { OddAnswer, UaaWanted, Unauthorized } from "./errors.ts";
 import { followTask, type Teller } from "./follow.ts";
 import { refusedBy } from "./refusal.ts";
 import { requestName, requestPath } from "./request-path.ts";
-import { isKnown, type Patience, type Reply, type Sent, Wire, type WireOptions } from "./wire.ts";
+import {
+  DirectorWire,
+  isKnown,
+  type RetryWindow,
+  type WireOptions,
+  type WireReply,
+  type WireRequest,
+} from "./wire.ts";
 
-export interface ClientOptions extends WireOptions {
+export interface ApiClientOptions extends WireOptions {
   /** Receives the progress of tasks. */
   readonly teller: Teller;
 }
@@ -23,12 +30,12 @@ const ACCEPTED = [200, 201, 204, 206];
 
 /** A Director's API, by name and password or by tokens. */
 export class Client implements DirectorApi {
-  readonly #options: ClientOptions;
-  readonly #wire: Wire;
+  readonly #options: ApiClientOptions;
+  readonly #wire: DirectorWire;
 
-  constructor(options: ClientOptions) {
+  constructor(options: ApiClientOptions) {
     this.#options = options;
-    this.#wire = new Wire(options);
+    this.#wire = new DirectorWire(options);
   }
 
   get url(): string {
@@ -46,7 +53,7 @@ export class Client implements DirectorApi {
   async #json<const S extends v.GenericSchema>(
     request: ApiRequest,
     schema: S,
-    patience?: Patience,
+    patience?: RetryWindow,
   ): Promise<v.InferOutput<S>> {
     const what = requestName(request);
     const text = await this.#text(request, patience);
@@ -65,7 +72,7 @@ export class Client implements DirectorApi {
     return this.#text(request);
   }
 
-  async #text(request: ApiRequest, patience?: Patience): Promise<string> {
+  async #text(request: ApiRequest, patience?: RetryWindow): Promise<string> {
     const reply = await this.#send(request, {}, patience);
     if (!ACCEPTED.includes(reply.status)) throw await this.#refusal(request, reply);
     return reply.body.toString("utf8");
@@ -110,7 +117,7 @@ export class Client implements DirectorApi {
   }
 
   /** A task outlives a Director that is started again; so does who follows it. */
-  #patience(task: number): Patience {
+  #patience(task: number): RetryWindow {
     const { url, teller } = this.#options;
     let told = false;
     const waits = () => {
@@ -128,7 +135,7 @@ export class Client implements DirectorApi {
   }
 
   /** Returns a task's output from a byte on; empty if there is nothing new. */
-  async #since(task: number, type: string, from: number, patience: Patience): Promise<Buffer> {
+  async #since(task: number, type: string, from: number, patience: RetryWindow): Promise<Buffer> {
     const request: ApiRequest = { method: "GET", path: `/tasks/${task}/output`, query: { type } };
     const reply = await this.#send(request, { range: `bytes=${from}-` }, patience);
     if (reply.status === 416 || reply.status === 204) return Buffer.alloc(0);
@@ -142,9 +149,13 @@ export class Client implements DirectorApi {
     this.#wire.close();
   }
 
-  #send(request: ApiRequest, headers: Record<string, string> = {}, patience?: Patience): Promise<Reply> {
+  #send(
+    request: ApiRequest,
+    headers: Record<string, string> = {},
+    patience?: RetryWindow,
+  ): Promise<WireReply> {
     const { method, body, contentType, last } = request;
-    const sent: Sent = {
+    const sent: WireRequest = {
       method,
       last,
       path: requestPath(request),
@@ -155,7 +166,7 @@ export class Client implements DirectorApi {
     return this.#wire.send(sent, patience);
   }
 
-  async #refusal(request: ApiRequest, reply: Reply): Promise<Error> {
+  async #refusal(request: ApiRequest, reply: WireReply): Promise<Error> {
     const body = reply.body.toString("utf8");
     const { url, user } = this.#options;
     // 600000: known, but not allowed to; that is a refusal like others.
@@ -166,7 +177,7 @@ export class Client implements DirectorApi {
   }
 }
 
-function authenticationType(info: Reply): string | undefined {
+function authenticationType(info: WireReply): string | undefined {
   try {
     const told: unknown = JSON.parse(info.body.toString("utf8"));
     return matches(infoEntry, told) ? told.user_authentication?.type : undefined;

@@ -44,7 +44,7 @@ export const DirectorRefused = defineError<{
   code: "CLI-024",
   kind: "operator",
   message: (p) =>
-    `the Director refused ${p.what}: ${p.description} (${p.directorCode === undefined ? "" : `code ${p.directorCode}, `}status ${p.status})`,
+    `the Director refused ${p.directorCode === undefined ? p.what : "this"}: ${p.description} (${p.directorCode === undefined ? "" : `code ${p.directorCode}, `}status ${p.status})`,
   next: "{advice}",
 });
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { EventLog } from "./event-log.ts";
+import { EventPrinter } from "./event-log.ts";
 
 const step = (task: string, state: string, time: number, more: object = {}) =>
   JSON.stringify({ time, stage: "Updating instance", tags: ["web"], task, state, ...more });
 
 const shown = (lines: readonly string[]): string => {
-  const log = new EventLog(7);
+  const log = new EventPrinter(7);
   return lines.flatMap((line) => log.add(line)).join("");
 };
 
@@ -60,7 +60,7 @@ describe("the events of a task", () => {
   });
 
   it("sum up to when it was and how long", () => {
-    const log = new EventLog(7);
+    const log = new EventPrinter(7);
     expect(log.summary()).toBeUndefined();
     for (const line of [step("a", "started", 0), step("a", "finished", 3661)]) log.add(line);
     expect(log.summary()).toBe(

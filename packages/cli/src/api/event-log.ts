@@ -7,7 +7,7 @@ import { ADVICE } from "./task-failure.ts";
  * Makes of event lines what upstream prints. A step's line stays open, so that its duration or failure can be added
  * when nothing else was printed in between.
  */
-export class EventLog {
+export class EventPrinter {
   readonly #task: number;
   readonly #begun = new Map<string, number>();
   #open: string | undefined;

@@ -3,7 +3,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { Task } from "@slipway/protocol/director/task";
 import { Interrupted } from "../ui/errors.ts";
 import type { FollowOptions, TaskOutcome } from "./director-api.ts";
-import { EventLog } from "./event-log.ts";
+import { EventPrinter } from "./event-log.ts";
 import { failureOf } from "./task-failure.ts";
 import { RUNNING } from "./tasks.ts";
 
@@ -20,7 +20,7 @@ export interface Teller {
 /** Prints nothing: for callers that print the progress themselves or follow no task. */
 export const SILENT: Teller = { chunk() {}, taskBegins() {}, taskEnds() {}, note() {} };
 
-export interface FollowTools {
+export interface TaskFollowTools {
   readonly state: () => Promise<Pick<Task, "state" | "result">>;
   /** Returns a task's output from a byte on. */
   readonly since: (type: string, from: number) => Promise<Buffer>;
@@ -37,7 +37,7 @@ const FIRST_PAUSE_MS = 50;
 export async function followTask(
   task: number,
   options: FollowOptions,
-  tools: FollowTools,
+  tools: TaskFollowTools,
 ): Promise<TaskOutcome> {
   const { raw } = options;
   const tell = tellerOf(task, options, tools.teller);
@@ -69,7 +69,7 @@ function lines(onLine: (line: string) => void): (bytes: Buffer) => void {
 async function readOn(
   task: number,
   type: string,
-  { state: now, clock, stop, since }: FollowTools,
+  { state: now, clock, stop, since }: TaskFollowTools,
   onBytes: (bytes: Buffer) => void,
 ): Promise<TaskOutcome> {
   let from = 0;
@@ -86,7 +86,7 @@ async function readOn(
 }
 
 function tellerOf(task: number, { quiet = false, onEvent, raw }: FollowOptions, teller: Teller) {
-  const log = new EventLog(task);
+  const log = new EventPrinter(task);
   const silent = quiet || onEvent !== undefined || raw !== undefined;
   if (!silent) teller.taskBegins(task);
   return {

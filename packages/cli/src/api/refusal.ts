@@ -3,7 +3,7 @@ import { DirectorRefused } from "./errors.ts";
 import { ADVICE } from "./task-failure.ts";
 
 /** A Director's reply that refuses a request. */
-export interface Refusal {
+export interface ApiRefusal {
   readonly status: number;
   readonly directorCode: number | undefined;
   readonly description: string;
@@ -11,7 +11,7 @@ export interface Refusal {
   readonly body: string;
 }
 
-const refusals = new WeakMap<Error, Refusal>();
+const refusals = new WeakMap<Error, ApiRefusal>();
 
 export function refusedBy(what: string, status: number, body: string): SlipwayError {
   const refusal = { status, body, ...said(body) };
@@ -23,12 +23,12 @@ export function refusedBy(what: string, status: number, body: string): SlipwayEr
 }
 
 /** The refusal behind an error, for commands that go on from some of them. */
-export const refusalOf = (error: unknown): Refusal | undefined =>
+export const refusalOf = (error: unknown): ApiRefusal | undefined =>
   error instanceof Error ? refusals.get(error) : undefined;
 
 const LONGEST = 500;
 
-function said(body: string): Pick<Refusal, "directorCode" | "description"> {
+function said(body: string): Pick<ApiRefusal, "directorCode" | "description"> {
   try {
     const document: unknown = JSON.parse(body);
     if (typeof document === "object" && document !== null && "description" in document) {

@@ -4,7 +4,7 @@ import type { DirectorApi } from "./director-api.ts";
 
 export const RUNNING: readonly string[] = ["queued", "processing", "cancelling"];
 
-export interface TaskFilter {
+export interface TaskQuery {
   readonly deployment: string | undefined;
   /** Includes listings, ssh and the like. */
   readonly all: boolean;
@@ -15,7 +15,7 @@ export interface TaskFilter {
 /** The newest first. */
 export async function listTasks(
   api: DirectorApi,
-  { deployment, all, recent }: TaskFilter,
+  { deployment, all, recent }: TaskQuery,
 ): Promise<readonly Task[]> {
   const which = recent === undefined ? { state: "processing,cancelling,queued" } : { limit: String(recent) };
   const tasks = await api.json(

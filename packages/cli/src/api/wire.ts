@@ -8,7 +8,7 @@ import { ProxyAway, proxyTrouble } from "../proxy/errors.ts";
 import { Interrupted } from "../ui/errors.ts";
 import { NotReachable } from "./errors.ts";
 import type { TokenSource } from "./token-source.ts";
-import { transportError, wasCertificate } from "./trouble.ts";
+import { transportError, wasCertificate } from "./transport-error.ts";
 
 export interface WireOptions {
   readonly url: string;
@@ -26,7 +26,7 @@ export interface WireOptions {
   readonly wire?: MakeWire | undefined;
 }
 
-export interface Sent {
+export interface WireRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
@@ -37,14 +37,14 @@ export interface Sent {
 }
 
 /** For reads that can wait until a Director is back. */
-export interface Patience {
+export interface RetryWindow {
   /** Since the connection failed. */
   readonly ms: number;
   /** Called when the usual attempts have failed. */
   readonly waits: () => void;
 }
 
-export interface Reply {
+export interface WireReply {
   readonly status: number;
   readonly location: string | undefined;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -60,7 +60,7 @@ const LARGEST = 512 * 1024 * 1024;
 const KEEP_MS = 60_000;
 
 /** Requests over TLS to one Director. */
-export class Wire {
+export class DirectorWire {
   readonly #options: WireOptions;
   readonly #http: HttpClient;
   #known: { readonly tokens: TokenSource | undefined } | undefined;
@@ -75,7 +75,7 @@ export class Wire {
    * Tried again as upstream does, five times half a second apart: reads whatever the trouble of the connection, writes
    * only where the request cannot have arrived. A write that was sent twice could be two tasks.
    */
-  async send(sent: Sent, patience?: Patience): Promise<Reply> {
+  async send(sent: WireRequest, patience?: RetryWindow): Promise<WireReply> {
     const { clock, url, attempts: most = ATTEMPTS } = this.#options;
     const stop = this.#stopOf(sent);
     const reading = sent.method === "GET";
@@ -104,9 +104,9 @@ export class Wire {
 
   /** Downloads content that may be larger than memory. Tries once: the caller may ask again. */
   async download<T>(
-    sent: Sent,
+    sent: WireRequest,
     take: (content: AsyncIterable<Uint8Array>) => Promise<T>,
-  ): Promise<{ readonly taken: T } | { readonly refused: Reply }> {
+  ): Promise<{ readonly taken: T } | { readonly refused: WireReply }> {
     const { stop, url } = this.#options;
     try {
       const reply = await this.#request(sent, Number.POSITIVE_INFINITY);
@@ -124,13 +124,13 @@ export class Wire {
   }
 
   /** With a new token, if the Director does not take the one there was. */
-  async #once(sent: Sent): Promise<Reply> {
+  async #once(sent: WireRequest): Promise<WireReply> {
     const reply = await whole(await this.#request(sent, LARGEST));
     const again = reply.status === 401 && this.#known?.tokens !== undefined && typeof sent.body !== "object";
     return again && !isKnown(reply) ? await whole(await this.#request(sent, LARGEST, true)) : reply;
   }
 
-  #stopOf({ last = false }: Sent): AbortSignal | undefined {
+  #stopOf({ last = false }: WireRequest): AbortSignal | undefined {
     return last ? undefined : this.#options.stop;
   }
 
@@ -142,7 +142,7 @@ export class Wire {
     return user === undefined ? {} : { authorization: basicAuth(user, password ?? "") };
   }
 
-  async #request(sent: Sent, largest: number, fresh = false): Promise<HttpReply> {
+  async #request(sent: WireRequest, largest: number, fresh = false): Promise<HttpReply> {
     const { method, path, headers, body } = sent;
     // A file cannot be sent twice, and takes its time.
     const authorization = await this.#authorization(fresh || typeof body === "object" || largest > LARGEST);
@@ -165,7 +165,7 @@ export class Wire {
   }
 }
 
-const whole = async (reply: HttpReply): Promise<Reply> => ({
+const whole = async (reply: HttpReply): Promise<WireReply> => ({
   status: reply.status,
   location: reply.header("location"),
   headers: reply.headerNames.map((name) => [name, reply.header(name) ?? ""]),
@@ -173,7 +173,7 @@ const whole = async (reply: HttpReply): Promise<Reply> => ({
 });
 
 /** True if the Director knows the user but does not permit the request. */
-export const isKnown = ({ body }: Pick<Reply, "body">): boolean => body.includes('"code":600000');
+export const isKnown = ({ body }: Pick<WireReply, "body">): boolean => body.includes('"code":600000');
 
 /** Returns the `content-length` of a file that is sent; a text has its own. */
 async function lengthOf(body: string | ReadStream | undefined): Promise<Record<string, string>> {

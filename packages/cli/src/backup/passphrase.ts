@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { defineError, systemCode } from "@slipway/kernel/errors";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 
 const VARIABLE = "SLIPWAY_BACKUP_PASSPHRASE";
 
 /** From a file or the environment: what is typed as an argument, every process of the machine can read. */
 export async function passphraseOf(
-  given: Given,
+  given: TypedInput,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> {
   const path = given.text("passphrase-file");

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { extname, join, resolve } from "node:path";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
-import type { Given, Option } from "../command.ts";
+import type { Option, TypedInput } from "../command.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
 import { rememberedConfig } from "../up/config.ts";
 
 /** State to back up or restore: a home's, or that of a named directory. */
-export interface Place {
+export interface BackupPlace {
   readonly stateDir: string;
   readonly config: DirectorConfig;
   /** File that `config` was read from. */
@@ -27,8 +27,8 @@ export const placeOptions: readonly Option[] = [
 /** Files of `slipway up` beside the state directory. */
 const OF_HOME = ["cpi.json", "port", "nats.json", "config.json"];
 
-export async function placeOf(given: Given, { home }: Pick<Tools, "home">): Promise<Place> {
-  const { readConfig } = await import("@slipway/director/start/config-file");
+export async function placeOf(given: TypedInput, { home }: Pick<Tools, "home">): Promise<BackupPlace> {
+  const { readConfig } = await import("@slipway/director/start/configuration");
   const ofHome = given.text("state-dir") === undefined ? await rememberedConfig(home) : undefined;
   const configPath = given.text("config") ?? ofHome;
   const config = await readConfig(configPath);
@@ -42,7 +42,7 @@ export async function placeOf(given: Given, { home }: Pick<Tools, "home">): Prom
 }
 
 /** Files that go along, by their names in the backup. */
-export function besideOf({ home, configPath }: Place): Readonly<Record<string, string>> {
+export function besideOf({ home, configPath }: BackupPlace): Readonly<Record<string, string>> {
   const ofHome = OF_HOME.map((name) => [name, join(home?.dir ?? "", name)] as const);
   return {
     ...Object.fromEntries(home === undefined ? [] : ofHome.filter(([, path]) => existsSync(path))),
@@ -54,7 +54,7 @@ export function besideOf({ home, configPath }: Place): Readonly<Record<string, s
  * Returns where a restore writes each of the files. The operator's configuration goes to the state directory, for reference
  * only.
  */
-export function besideTargets({ home, stateDir }: Place): Readonly<Record<string, string>> {
+export function besideTargets({ home, stateDir }: BackupPlace): Readonly<Record<string, string>> {
   const ofHome = OF_HOME.map((name) => [name, join(home?.dir ?? "", name)] as const);
   const configs = ["", ".yml", ".yaml", ".json"].map((ext) => {
     const name = `configuration${ext}`;

@@ -5,7 +5,7 @@ import { VERSION } from "@slipway/director/start/version";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemCode } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
-import { logLimitOf, steadyOutput } from "@slipway/kernel/steady-output";
+import { logLimitOf, resilientOutput } from "@slipway/kernel/resilient-output";
 import { COMMANDS } from "../commands.ts";
 import { homeOf } from "../home/home.ts";
 import { main } from "../main.ts";
@@ -44,7 +44,7 @@ for (const stream of [process.stdout, process.stderr])
 
 // No space for a line of output ends nothing: a Director runs here. A command whose output is not whole has failed.
 const limit = logLimitOf(process.env);
-const out = steadyOutput(process.stdout, { limit });
+const out = resilientOutput(process.stdout, { limit });
 
 // The same script serves as the thread that reads documents for a Director.
 if (!isMainThread) void import("@slipway/director/documents/serve").then((serve) => serve.servesDocuments());
@@ -64,7 +64,7 @@ else
     env: process.env,
     version: VERSION,
     out,
-    err: steadyOutput(process.stderr, { limit }),
+    err: resilientOutput(process.stderr, { limit }),
     input: process.stdin.isTTY ? process.stdin : undefined,
     clock: systemClock,
     random: systemRandom,

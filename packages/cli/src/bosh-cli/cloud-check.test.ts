@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { callCpi, killVm } from "./testing/behind-the-back.ts";
+import { callCpi, killVm } from "./testing/call-cpi.ts";
 import { canPlay } from "./testing/requirements.ts";
 import { openWorld } from "./testing/world.ts";
 

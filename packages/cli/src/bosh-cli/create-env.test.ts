@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemExec } from "@slipway/kernel/exec";
+import { addressOctet } from "@slipway/testkit/address-octet";
 import { needs } from "@slipway/testkit/needs";
-import { ownOctet } from "@slipway/testkit/own-octet";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { STOP_LINES, startLines, writeAppRelease } from "./testing/app-release.ts";
@@ -19,7 +19,7 @@ const ready =
 
 /** With a network of its own a VM has any port, and the CLI takes that of ssh for given. */
 const canEnter = process.getuid?.() === 0 && existsSync("/usr/sbin/sshd") && existsSync("/usr/bin/ssh");
-const NET = `${canEnter ? 10 : 127}.110.${ownOctet()}`;
+const NET = `${canEnter ? 10 : 127}.110.${addressOctet()}`;
 
 interface Wanted {
   readonly disk: number;

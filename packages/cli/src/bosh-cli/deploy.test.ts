@@ -15,8 +15,8 @@ describe.runIf(await canPlay())("a deployment, from first to last, with the real
     await world().seed();
     const before = await world().gate.calls();
     const { blocks } = await world().deploy("shop", [{ name: "db", disk: "small" }], "--dry-run");
-    expect(blocks).toMatch(/Planned, not done: +db\/[0-9a-f-]{36} \(0\): create/);
-    expect(blocks).toContain("create_vm [cpi create_vm]: new instance");
+    expect(blocks).toMatch(/Planned, not done: +\+ db\/[0-9a-f-]{36} \(0\): new instance; no downtime/);
+    expect(blocks).toContain("Plan: 1 to create.");
     expect(await world().gate.calls()).toEqual(before);
     expect(await world().instances("shop")).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { callCpi } from "./testing/behind-the-back.ts";
+import { callCpi } from "./testing/call-cpi.ts";
 import { cloudConfig, manifest } from "./testing/documents.ts";
 import { canPlay } from "./testing/requirements.ts";
 import { makeStemcell } from "./testing/stemcell.ts";

@@ -3,7 +3,7 @@ import { systemExec } from "@slipway/kernel/exec";
 import { describe, expect, it } from "vitest";
 import { cloudConfig, manifest } from "./testing/documents.ts";
 import { canPlay, PROGRAMS } from "./testing/requirements.ts";
-import { ADMIN, openWorld, type World } from "./testing/world.ts";
+import { ADMIN, type BoshWorld, openWorld } from "./testing/world.ts";
 
 /** A network that the CPI makes: one subnet with a range, and one whose range it chooses. */
 const withManaged = (net: string, ...more: readonly object[]): object => {
@@ -29,7 +29,7 @@ const inNetwork = (name: string, network: string): object => {
   return { ...made, instance_groups: groups };
 };
 
-const slipway = async (world: World, ...args: readonly string[]) =>
+const slipway = async (world: BoshWorld, ...args: readonly string[]) =>
   await systemExec(process.execPath, [PROGRAMS.slipway, ...args], {
     env: {
       ...{

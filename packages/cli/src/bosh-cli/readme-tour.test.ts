@@ -28,7 +28,7 @@ interface Said {
 /** The commands of the page's tour, in order. */
 function tourOf(page: string): readonly Typed[] {
   const [, tour] = /<!-- tour:.*?-->\n([\s\S]*)<!-- end of tour -->/.exec(page) ?? [];
-  if (tour === undefined) throw new Error("README.md has no tour");
+  if (tour === undefined) throw new Error("docs/tour.md has no tour");
   return [...tour.matchAll(/```text\n([\s\S]*?)```/g)].flatMap(([, block = ""]) =>
     block
       .split(/^\$ /m)
@@ -159,7 +159,7 @@ function missing(shown: readonly string[], said: readonly string[]): string | un
   return undefined;
 }
 
-describe.runIf(await canPlay())("the tour of the README", () => {
+describe.runIf(await canPlay())("docs/tour.md", () => {
   let reader: Reader;
   beforeAll(async () => {
     reader = await Reader.arrive();
@@ -167,7 +167,7 @@ describe.runIf(await canPlay())("the tour of the README", () => {
   afterAll(() => reader?.leave());
 
   it("can be typed as it stands, and shows what is printed", async () => {
-    const tour = tourOf(await readFile(join(clone, "README.md"), "utf8"));
+    const tour = tourOf(await readFile(join(clone, "docs/tour.md"), "utf8"));
     expect(tour.length).toBeGreaterThan(20);
     const said = await reader.type(tour.map(({ command }) => command));
     for (const [at, { command, shown }] of tour.entries()) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseYaml } from "@slipway/engine/documents/yaml";
 import { systemExec } from "@slipway/kernel/exec";
 import { describe, expect, it } from "vitest";
-import { callCpi, killVm } from "./testing/behind-the-back.ts";
+import { callCpi, killVm } from "./testing/call-cpi.ts";
 import { canPlay, PROGRAMS } from "./testing/requirements.ts";
 import { openWorld } from "./testing/world.ts";
 

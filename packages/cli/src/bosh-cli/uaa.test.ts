@@ -7,7 +7,7 @@ import { Bosh } from "./testing/bosh.ts";
 import { cloudConfig } from "./testing/documents.ts";
 import { canPlay } from "./testing/requirements.ts";
 import { makeStemcell } from "./testing/stemcell.ts";
-import { World } from "./testing/world.ts";
+import { BoshWorld } from "./testing/world.ts";
 
 const SECRET = "CANARY-of-the-client";
 const PASSWORD = "CANARY-of-ada";
@@ -15,7 +15,7 @@ const PASSWORD = "CANARY-of-ada";
 /** The unmodified CLI gets tokens of UAA's form from a server that speaks as UAA does. */
 describe.runIf(await canPlay())("the real CLI and a Director with a UAA", () => {
   let uaa: UaaServer;
-  let world: World;
+  let world: BoshWorld;
   let ci: Bosh;
   beforeAll(async () => {
     uaa = await UaaServer.start({
@@ -27,7 +27,7 @@ describe.runIf(await canPlay())("the real CLI and a Director with a UAA", () => 
       },
       users: { ada: { secret: PASSWORD, scopes: ["bosh.read", "openid"] } },
     });
-    world = await World.open({ config: { uaa: { url: uaa.url, ca: uaa.ca } } });
+    world = await BoshWorld.open({ config: { uaa: { url: uaa.url, ca: uaa.ca } } });
     const ca = join(world.dir, "both.pem");
     await writeFile(ca, `${await readFile(world.state("pki", "ca.crt"), "utf8")}\n${uaa.ca}`);
     const home = join(world.dir, "home");

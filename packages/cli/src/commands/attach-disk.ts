@@ -9,7 +9,7 @@ export const attachDisk: Command = {
   topic: "configuration",
   arguments: [
     { name: "<instance>", about: "group/id or group/index", completes: "instance" },
-    { name: "<cid>", about: "of the disk" },
+    { name: "<cid>", about: "id of the disk in its cloud" },
   ],
   options: [{ flags: "--disk-properties <how>", about: "`copy`: those of the disk that is attached now" }],
   examples: [["slipway -d shop attach-disk db/0 disk-d73ca250", "an orphan with its data; then recreate"]],

@@ -6,7 +6,7 @@ export const cancelTask: Command = {
   aliases: ["ct"],
   summary: "cancel a task at its next step",
   topic: "inspect",
-  arguments: [{ name: "<id>", about: "of the task", completes: "task" }],
+  arguments: [{ name: "<id>", about: "number of the task", completes: "task" }],
   examples: [["slipway cancel-task 12", "at its next step"]],
   async run(given, { director }) {
     const api = await director();

@@ -1,7 +1,7 @@
 import { type CleanUpPreview, cleanUpPreview } from "@slipway/protocol/director/cleanup";
 import { runTask } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 import type { Ui } from "../ui/ui.ts";
 
 /** `slipway clean-up` */
@@ -30,7 +30,7 @@ export const cleanUp: Command = {
       show(ui, await api.json({ method: "GET", path: "/cleanup/dryrun", query }, cleanUpPreview));
       return 0;
     }
-    await confirmed(ui);
+    await requireConfirmation(ui);
     await runTask(api, {
       method: "POST",
       path: "/cleanup",

@@ -1,9 +1,12 @@
+import { join } from "node:path";
 import { errorText } from "@slipway/kernel/errors";
+import { tempDir } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { scene } from "../deploy/testing/fakes.ts";
-import { givenOf } from "../interpolate/testing/given.ts";
+import { typedOptionsOf } from "../interpolate/testing/typed-options.ts";
 import { CannotAskFor } from "../ui/errors.ts";
 import { cloudCheck } from "./cloud-check.ts";
+import { createRecoveryPlan } from "./create-recovery-plan.ts";
 
 const offer = (...names: readonly string[]) => names.map((name) => ({ name, plan: `plan of ${name}` }));
 const VM = {
@@ -20,7 +23,7 @@ const DISK = {
 };
 
 async function check(
-  options: Parameters<typeof givenOf>[0],
+  options: Parameters<typeof typedOptionsOf>[0],
   { problems = [VM, DISK] as readonly object[], typed = undefined as string[] | undefined, yes = true } = {},
 ) {
   const { tools, heard } = scene({
@@ -37,7 +40,7 @@ async function check(
     if (line === undefined) throw CannotAskFor({ what: "it" });
     return line;
   };
-  const run = cloudCheck.run(givenOf(options), { ...tools, ui: { ...tools.ui, ask } });
+  const run = cloudCheck.run(typedOptionsOf(options), { ...tools, ui: { ...tools.ui, ask } });
   const code = await run.catch((error: unknown) => error);
   const put = heard.requests.find(({ method }) => method === "PUT");
   return {
@@ -92,5 +95,40 @@ describe("cloud-check", () => {
     const no = await check({ auto: true }, { yes: false });
     expect(no.code).toMatchObject({ code: "CLI-032" });
     expect([nobody.sent, no.sent]).toEqual([undefined, undefined]);
+  });
+});
+
+it("create-recovery-plan without a terminal names the option that it has", async () => {
+  const { tools } = scene({
+    deployment: "shop",
+    answers: { "POST /deployments/shop/scans": 1, "GET /deployments/shop/problems": [VM] },
+  });
+  const ask = async () => {
+    throw CannotAskFor({ what: "it" });
+  };
+  const run = createRecoveryPlan.run(typedOptionsOf({}, ["/nonexistent/plan.yml"]), {
+    ...tools,
+    ui: { ...tools.ui, ask },
+  });
+  const text = errorText(
+    await run.then(
+      () => new Error("it went through"),
+      (error: Error) => error,
+    ),
+  );
+  expect(text).toContain("--resolution recreate_vm");
+  expect(text).not.toContain("--auto");
+});
+
+it("create-recovery-plan names the file that cannot be written", async () => {
+  const { tools } = scene({
+    deployment: "shop",
+    answers: { "POST /deployments/shop/scans": 1, "GET /deployments/shop/problems": [VM] },
+  });
+  const path = join(await tempDir(), "missing", "plan.yml");
+  const run = createRecoveryPlan.run(typedOptionsOf({ resolution: ["recreate_vm"] }, [path]), tools);
+  await expect(run).rejects.toMatchObject({
+    code: "CLI-161",
+    message: `${path} cannot be written: ENOENT`,
   });
 });

@@ -1,9 +1,9 @@
 import type { Problem } from "@slipway/protocol/director/problem";
-import type { Command, Given } from "../command.ts";
+import type { Command, TypedInput } from "../command.ts";
 import { choose } from "../problems/choose.ts";
 import { ProblemsFound } from "../problems/errors.ts";
-import { type Answers, resolve, scanned } from "../problems/scan.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { type ChosenResolutions, resolve, scanned } from "../problems/scan.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 import type { Ui } from "../ui/ui.ts";
 
 const SKIP = "ignore";
@@ -34,7 +34,7 @@ export const cloudCheck: Command = {
     if (problems.length === 0) return 0;
     if (given.flag("report")) throw ProblemsFound({ count: problems.length, deployment });
     const resolutions = await answers(problems, given, ui);
-    await confirmed(ui);
+    await requireConfirmation(ui);
     await resolve(api, deployment, resolutions);
     return 0;
   },
@@ -48,7 +48,7 @@ function show(problems: readonly Problem[], ui: Ui): void {
   });
 }
 
-async function answers(problems: readonly Problem[], given: Given, ui: Ui): Promise<Answers> {
+async function answers(problems: readonly Problem[], given: TypedInput, ui: Ui): Promise<ChosenResolutions> {
   if (given.flag("auto")) return Object.fromEntries(problems.map(({ id }) => [id, null]));
   const wanted = given.texts("resolution");
   if (wanted.length > 0) return Object.fromEntries(problems.map((one) => [one.id, offered(one, wanted)]));

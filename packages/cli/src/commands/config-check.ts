@@ -10,7 +10,7 @@ export const configCheck: Command = {
   ],
   examples: [["slipway config check director.yml", "ends with 1 when something is wrong"]],
   async run(given, { ui }) {
-    const { readConfig } = await import("@slipway/director/start/config-file");
+    const { readConfig } = await import("@slipway/director/start/configuration");
     const path = given.argument(0) ?? "";
     await readConfig(path);
     ui.line(`${path}: nothing is wrong`);

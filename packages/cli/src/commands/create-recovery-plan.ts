@@ -1,7 +1,9 @@
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { systemCode } from "@slipway/kernel/errors";
 import type { Problem } from "@slipway/protocol/director/problem";
 import type { Command } from "../command.ts";
 import type { Ui } from "../ui/ui.ts";
+import { FileNotWritten } from "./errors.ts";
 
 export const createRecoveryPlan: Command = {
   name: "create-recovery-plan",
@@ -22,10 +24,11 @@ export const createRecoveryPlan: Command = {
     ],
   ],
   async run(given, { ui, director, mustDeployment }) {
-    const [{ scanned }, { byGroup }, { choose }, { writeDocument }] = await Promise.all([
+    const [{ scanned }, { byGroup }, { choose }, { PlanUndecided }, { writeDocument }] = await Promise.all([
       import("../problems/scan.ts"),
       import("../problems/plan.ts"),
       import("../problems/choose.ts"),
+      import("../problems/errors.ts"),
       import("../documents/write-document.ts"),
     ]);
     const api = await director();
@@ -45,13 +48,18 @@ export const createRecoveryPlan: Command = {
         show(type, [first, ...more], ui);
         const offered = first.resolutions.map(({ name }) => name);
         const name =
-          wanted.length === 0 ? await choose(first, ui) : wanted.find((one) => offered.includes(one));
+          wanted.length === 0
+            ? await choose(first, ui, PlanUndecided)
+            : wanted.find((one) => offered.includes(one));
         resolutions[type] = name ?? "ignore";
       }
       plan.push({ name: group, planned_resolutions: resolutions });
     }
     const path = given.argument(0) ?? "";
-    await writeFileAtomic(path, writeDocument({ instance_groups_plan: plan }), 0o644);
+    const text = writeDocument({ instance_groups_plan: plan });
+    await writeFileAtomic(path, text, 0o644).catch((cause: unknown) => {
+      throw FileNotWritten({ path, why: systemCode(cause) ?? "it failed" }, { cause });
+    });
     ui.aside(`${path}: \`slipway recover\` carries it out.`);
     return 0;
   },

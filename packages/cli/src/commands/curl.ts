@@ -1,5 +1,5 @@
 import type { ApiRequest } from "../api/director-api.ts";
-import type { Command, Given } from "../command.ts";
+import type { Command, TypedInput } from "../command.ts";
 import { BadArgument } from "../parse/errors.ts";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
@@ -33,7 +33,9 @@ export const curl: Command = {
   },
 };
 
-async function requestOf(given: Given): Promise<ApiRequest & { readonly headers: Record<string, string> }> {
+async function requestOf(
+  given: TypedInput,
+): Promise<ApiRequest & { readonly headers: Record<string, string> }> {
   const asked = (given.text("method") ?? "GET").toUpperCase();
   const method = METHODS.find((one) => one === asked);
   if (method === undefined) throw BadArgument({ what: `one of ${METHODS.join(", ")}`, given: asked });

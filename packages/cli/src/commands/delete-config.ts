@@ -2,7 +2,7 @@ import { refusalOf } from "../api/refusal.ts";
 import { piece } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 import { configOptions, whichConfig } from "../configs/which-config.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 
 export const deleteConfig: Command = {
   name: "delete-config",
@@ -15,7 +15,7 @@ export const deleteConfig: Command = {
   async run(given, { ui, director }) {
     const which = whichConfig(given);
     const api = await director();
-    await confirmed(ui);
+    await requireConfirmation(ui);
     try {
       await api.text(
         which.id === undefined

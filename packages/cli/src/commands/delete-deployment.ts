@@ -2,7 +2,7 @@ import { listDeployments } from "../api/deployments.ts";
 import { piece } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 
 export const deleteDeployment: Command = {
   name: "delete-deployment",
@@ -14,7 +14,7 @@ export const deleteDeployment: Command = {
   async run(given, { ui, director, mustDeployment }) {
     const api = await director();
     const name = mustDeployment();
-    await confirmed(ui);
+    await requireConfirmation(ui);
     const force = given.flag("force") ? "true" : undefined;
     await runDeletion(
       api,

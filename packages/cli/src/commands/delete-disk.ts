@@ -3,18 +3,18 @@ import * as v from "valibot";
 import { piece } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 
 export const deleteDisk: Command = {
   name: "delete-disk",
   summary: "delete an orphaned disk and what is on it",
   topic: "configuration",
-  arguments: [{ name: "<cid>", about: "of the disk, as `disks --orphaned` shows it" }],
+  arguments: [{ name: "<cid>", about: "id of the disk in its cloud, as `disks --orphaned` shows it" }],
   examples: [["slipway delete-disk disk-d73ca250", "as `slipway disks --orphaned` lists it"]],
   async run(given, { ui, director }) {
     const api = await director();
     const cid = given.argument(0) ?? "";
-    await confirmed(ui);
+    await requireConfirmation(ui);
     await runDeletion(api, { method: "DELETE", path: `/disks/${piece(cid)}` }, async () =>
       (await api.json({ method: "GET", path: "/disks" }, v.array(orphanDisk))).some(
         (one) => one.disk_cid === cid,

@@ -1,7 +1,7 @@
 import { piece } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 import { listReleases } from "../uploads/list-releases.ts";
 import { releaseOrSeries } from "../uploads/release-slug.ts";
 
@@ -18,7 +18,7 @@ export const deleteRelease: Command = {
     const asked = given.argument(0) ?? "";
     const { name, version } = releaseOrSeries(asked);
     const api = await director();
-    await confirmed(ui);
+    await requireConfirmation(ui);
     const there = async () =>
       (await listReleases(api)).some(
         (one) => one.name === name && (version === undefined || one.version === version),

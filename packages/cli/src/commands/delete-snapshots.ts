@@ -1,7 +1,7 @@
 import { piece } from "../api/request-path.ts";
 import { runTask } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 
 export const deleteSnapshots: Command = {
   name: "delete-snapshots",
@@ -11,7 +11,7 @@ export const deleteSnapshots: Command = {
   async run(_given, { ui, director, mustDeployment }) {
     const api = await director();
     const path = `/deployments/${piece(mustDeployment())}/snapshots`;
-    await confirmed(ui);
+    await requireConfirmation(ui);
     await runTask(api, { method: "DELETE", path });
     return 0;
   },

@@ -2,7 +2,7 @@ import { piece } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { BadArgument } from "../parse/errors.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 import { listStemcells } from "../uploads/list-stemcells.ts";
 
 export const deleteStemcell: Command = {
@@ -19,7 +19,7 @@ export const deleteStemcell: Command = {
     const [name = "", version = "", ...more] = asked.split("/");
     if (name === "" || version === "" || more.length > 0)
       throw BadArgument({ given: asked, what: "a stemcell: name/version" });
-    await confirmed(ui);
+    await requireConfirmation(ui);
     await runDeletion(
       api,
       {

@@ -25,7 +25,8 @@ export const deploy: Command = {
     },
     { flags: "--canaries <number>", about: "instead of the manifest's" },
     { flags: "--max-in-flight <number>", about: "instead of the manifest's; a number or a percentage" },
-    { flags: "--dry-run", about: "show the plan, step by step, and change nothing" },
+    { flags: "--dry-run", about: "show the plan, and change nothing" },
+    { flags: "--verbose", about: "with --dry-run: each step of the plan, and its calls" },
     { flags: "--force-latest-variables", about: "take the newest values of all variables" },
     {
       flags: "--fix-releases",

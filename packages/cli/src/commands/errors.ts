@@ -41,3 +41,17 @@ export const ErrandCancelled = defineError<{ name: string; code: number }>({
   message: (p) => `Errand '${p.name}' was canceled (exit code ${p.code})`,
   next: "A signal ended it: the task was cancelled, or the VM ran short of something.",
 });
+
+export const FileNotWritten = defineError<{ path: string; why: string }>({
+  code: "CLI-161",
+  kind: "operator",
+  message: (p) => `${p.path} cannot be written: ${p.why}`,
+  next: "Name a file in a directory that exists and that you may write to.",
+});
+
+export const NoValueGiven = defineError<{ name: string }>({
+  code: "CLI-162",
+  kind: "operator",
+  message: (p) => `there is no terminal to ask for the value of '${p.name}'`,
+  next: "Give it with --file PATH, or through standard input with --file -.",
+});

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scene } from "../deploy/testing/fakes.ts";
 import { DEPLOY, textOf } from "../explain/testing/talk.ts";
-import { givenOf } from "../interpolate/testing/given.ts";
+import { typedOptionsOf } from "../interpolate/testing/typed-options.ts";
 import { Terminal } from "../ui/terminal.ts";
 import { explain } from "./explain.ts";
 import { matrix } from "./matrix.ts";
@@ -59,7 +59,7 @@ async function printed(
     columns: undefined,
   });
   const api = { ...(await tools.director()), output: async (id: number) => OUTPUTS[id] ?? "" };
-  const code = await command.run(givenOf(given), { ...tools, ui, director: async () => api });
+  const code = await command.run(typedOptionsOf(given), { ...tools, ui, director: async () => api });
   ui.close();
   return { out, code, requests: heard.requests };
 }

@@ -53,7 +53,7 @@ interface Talked {
 }
 
 async function show({ task, conversation }: Talked, cpi: string, { ui }: Pick<Tools, "ui">): Promise<void> {
-  const { sums, tell } = await import("../explain/tell.ts");
+  const { summaryLines, sequenceLines } = await import("../explain/sequence.ts");
   const { wrapped } = await import("../ui/wrap.ts");
   const of = (task.deployment ?? "") === "" ? "" : ` of ${task.deployment}`;
   ui.line(ui.paint.bold(`Task ${task.id}: ${task.description ?? ""}${of} (${task.state})`));
@@ -64,13 +64,14 @@ async function show({ task, conversation }: Talked, cpi: string, { ui }: Pick<To
   if (ui.json) {
     const { callsTable } = await import("../explain/table.ts");
     ui.table(callsTable(conversation, task.id, cpi));
-    for (const line of sums(conversation)) ui.line(line);
+    for (const line of summaryLines(conversation)) ui.line(line);
     return;
   }
   const { columns, paint } = ui;
-  for (const line of tell(conversation, { cpi, columns, paint })) ui.line(line);
+  for (const line of sequenceLines(conversation, { cpi, columns, paint })) ui.line(line);
   ui.line("");
-  for (const sentence of sums(conversation)) for (const line of wrapped(sentence, columns)) ui.line(line);
+  for (const sentence of summaryLines(conversation))
+    for (const line of wrapped(sentence, columns)) ui.line(line);
 }
 
 /** Returns the newest tasks that changed something, in the order in which they ran; if there are none, the newest of all. */

@@ -7,7 +7,7 @@ export const generateJob: Command = {
   name: "generate-job",
   summary: "add an empty job to a release",
   topic: "release authors",
-  arguments: [{ name: "<name>", about: "of the job" }],
+  arguments: [{ name: "<name>", about: "name of the job" }],
   options: [dirOption],
   examples: [["slipway generate-job web", ""]],
   async run(given) {

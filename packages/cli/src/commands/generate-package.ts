@@ -7,7 +7,7 @@ export const generatePackage: Command = {
   name: "generate-package",
   summary: "add an empty package to a release",
   topic: "release authors",
-  arguments: [{ name: "<name>", about: "of the package" }],
+  arguments: [{ name: "<name>", about: "name of the package" }],
   options: [dirOption],
   examples: [["slipway generate-package web", ""]],
   async run(given) {

@@ -27,6 +27,7 @@ export const health: Command = {
     const shown = given.flag("failing") ? found.instances.filter(isTroubled) : found.instances;
     ui.table({
       content: "health",
+      rowNames: ["instance", "instances"],
       header: {
         deployment: "Deployment",
         instance: "Instance",

@@ -1,9 +1,9 @@
-import type { Command, Given } from "../command.ts";
-import { fetchLogs, type Wanted } from "../logs/fetch.ts";
+import type { Command, TypedInput } from "../command.ts";
+import { fetchLogs, type LogsRequest } from "../logs/fetch.ts";
 import { type LogChoice, tailCommand } from "../logs/tail.ts";
 import { BadArgument, Contradiction } from "../parse/errors.ts";
-import { inEach } from "../ssh/in-each.ts";
 import { ENDPOINT_OPTIONS, GATEWAY_OPTIONS } from "../ssh/options.ts";
+import { runOnEach } from "../ssh/run-on-each.ts";
 import { slug } from "../states/slug.ts";
 import type { Tools } from "../tools.ts";
 
@@ -56,7 +56,7 @@ export const logs: Command = {
 };
 
 async function fetchFromDirector(
-  wanted: Omit<Wanted, "deployment" | "slug">,
+  wanted: Omit<LogsRequest, "deployment" | "slug">,
   asked: string | undefined,
   tools: Tools,
 ): Promise<string> {
@@ -65,7 +65,7 @@ async function fetchFromDirector(
   return await fetchLogs({ ...wanted, deployment, slug: to }, await tools.director(), tools.clock);
 }
 
-function choiceOf(given: Given): LogChoice {
+function choiceOf(given: TypedInput): LogChoice {
   const all = given.flag("all-logs");
   const only = (given.text("only") ?? "").split(",").filter((glob) => glob !== "");
   const jobs = given.texts("job");
@@ -77,13 +77,13 @@ function choiceOf(given: Given): LogChoice {
 }
 
 /** Returns the types of logs to fetch. As upstream, `--agent` without other types excludes the jobs' logs. */
-function typesOf(given: Given): string {
+function typesOf(given: TypedInput): string {
   if (given.flag("all-logs")) return "agent,job,system";
   const types = ["agent", "system"].filter((type) => given.flag(type));
   return types.length === 0 ? "job" : types.join(",");
 }
 
-async function follow(given: Given, choice: LogChoice, tools: Tools): Promise<number> {
+async function follow(given: TypedInput, choice: LogChoice, tools: Tools): Promise<number> {
   const num = given.text("num");
   if (num !== undefined && !/^\d{1,9}$/.test(num))
     throw BadArgument({ given: num, what: "a number of lines" });
@@ -94,7 +94,7 @@ async function follow(given: Given, choice: LogChoice, tools: Tools): Promise<nu
   });
   const { withSession } = await import("../ssh/session.ts");
   await withSession(given.argument(0), given, tools, (session) =>
-    inEach(session, tools, "ssh", (host) => [
+    runOnEach(session, tools, "ssh", (host) => [
       ...session.flags(host),
       // What runs there ends with us.
       ...["-tt", `${session.user}@${host.ip}`, "--", command],

@@ -12,6 +12,7 @@ export const orphanedVms: Command = {
     const found = await api.json({ method: "GET", path: "/orphaned_vms" }, v.array(orphanedVm));
     ui.table({
       content: "orphaned_vms",
+      rowNames: ["orphaned VM", "orphaned VMs"],
       header: {
         vm_cid: "VM CID",
         deployment: "Deployment",

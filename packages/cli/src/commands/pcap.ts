@@ -1,10 +1,10 @@
-import type { Command, Given } from "../command.ts";
+import type { Command, TypedInput } from "../command.ts";
 import { BadArgument, BadUsage } from "../parse/errors.ts";
 import { capture, counted } from "../pcap/capture.ts";
 import { type CaptureFile, openCaptureFile } from "../pcap/capture-file.ts";
 import { CaptureEnded } from "../pcap/errors.ts";
 import { LARGEST_PACKET } from "../pcap/format.ts";
-import { captureCommand, type Wanted } from "../pcap/remote.ts";
+import { type CaptureOptions, captureCommand } from "../pcap/remote.ts";
 import { runRemote } from "../pcap/run-remote.ts";
 import { GATEWAY_OPTIONS } from "../ssh/options.ts";
 import { slug } from "../states/slug.ts";
@@ -92,7 +92,7 @@ async function captureInto(
   return failures.length > 0 ? 1 : 0;
 }
 
-function wantedOf(given: Given): Wanted {
+function wantedOf(given: TypedInput): CaptureOptions {
   const device = given.text("interface") ?? "eth0";
   // No option of tcpdump.
   if (!/^[A-Za-z0-9_][\w.:@-]{0,63}$/.test(device))

@@ -1,5 +1,5 @@
 import type { Command } from "../command.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 
 export const recover: Command = {
   name: "recover",
@@ -34,7 +34,7 @@ export const recover: Command = {
         }),
       });
     }
-    await confirmed(ui);
+    await requireConfirmation(ui);
     await resolve(api, deployment, answers, overrides);
     return 0;
   },

@@ -11,16 +11,16 @@ export const resetRelease: Command = {
   options: [dirOption],
   examples: [["slipway reset-release --dir shop-release", "blobs that are not uploaded yet are gone then"]],
   async run(given, { ui }) {
-    const [{ readConfig, nameIn }, { readBlobs }, { confirmed }] = await Promise.all([
+    const [{ readConfig, nameIn }, { readBlobs }, { requireConfirmation }] = await Promise.all([
       import("../releases/config.ts"),
       import("../releases/blobs.ts"),
-      import("../ui/confirmed.ts"),
+      import("../ui/require-confirmation.ts"),
     ]);
     const dir = resolve(given.text("dir") ?? ".");
     nameIn(await readConfig(dir), dir);
     const only = (await readBlobs(dir)).filter(({ blobstoreId }) => blobstoreId === undefined);
     if (only.length > 0)
-      await confirmed(
+      await requireConfirmation(
         ui,
         `${only.map(({ path }) => path).join(", ")}: not uploaded yet, gone then. Continue?`,
       );

@@ -1,5 +1,5 @@
 import type { Clock } from "@slipway/kernel/clock";
-import type { Lock } from "@slipway/kernel/lock-file";
+import type { LockFile } from "@slipway/kernel/lock-file";
 import { passphraseOf } from "../backup/passphrase.ts";
 import { besideTargets, placeOf, placeOptions } from "../backup/place.ts";
 import type { Command } from "../command.ts";
@@ -50,7 +50,7 @@ export const restore: Command = {
 };
 
 /** Locks the home, so that no other command starts or stops its processes meanwhile. */
-async function heldHome(home: Home, clock: Clock): Promise<Lock> {
+async function heldHome(home: Home, clock: Clock): Promise<LockFile> {
   const { lockHome, makeHome } = await import("../up/home-dir.ts");
   await makeHome(home, process.getuid?.() ?? 1);
   return await lockHome(home, clock);

@@ -1,6 +1,6 @@
 import { runTask } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 
 /** Ours: upstream's operators change variables and deploy several times. */
 export const rotateNatsCa: Command = {
@@ -10,7 +10,7 @@ export const rotateNatsCa: Command = {
   examples: [["slipway rotate-nats-ca", "goes on by itself while an agent is away"]],
   async run(_given, { ui, director }) {
     const api = await director();
-    await confirmed(ui);
+    await requireConfirmation(ui);
     await runTask(api, { method: "POST", path: "/nats/authorities" });
     return 0;
   },

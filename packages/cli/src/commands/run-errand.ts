@@ -3,7 +3,7 @@ import { type ErrandLine, errandResult } from "@slipway/protocol/director/errand
 import type { ApiRequest } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 import { taskLines } from "../api/task-lines.ts";
-import type { Command, Given } from "../command.ts";
+import type { Command, TypedInput } from "../command.ts";
 import { saveBlob, stamp } from "../logs/save-blob.ts";
 import { slug } from "../states/slug.ts";
 import type { Ui } from "../ui/ui.ts";
@@ -16,7 +16,7 @@ export const runErrand: Command = {
   name: "run-errand",
   summary: "run an errand where its job is, or in a VM that is made for it",
   topic: "deployments",
-  arguments: [{ name: "<name>", about: "of a job or of an instance group, as `errands` lists it" }],
+  arguments: [{ name: "<name>", about: "name of a job or of an instance group, as `errands` lists it" }],
   options: [
     {
       flags: "--instance <slug>",
@@ -56,7 +56,7 @@ export const runErrand: Command = {
 };
 
 /** Returns the request that upstream's CLI sends. */
-function errandRequest(deployment: string, name: string, given: Given): ApiRequest & { path: string } {
+function errandRequest(deployment: string, name: string, given: TypedInput): ApiRequest & { path: string } {
   const instances = given
     .texts("instance")
     .map(slug)

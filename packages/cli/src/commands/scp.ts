@@ -1,6 +1,6 @@
 import type { Command } from "../command.ts";
-import { inEach } from "../ssh/in-each.ts";
 import { ENDPOINT_OPTIONS, GATEWAY_OPTIONS, KEY_OPTIONS } from "../ssh/options.ts";
+import { runOnEach } from "../ssh/run-on-each.ts";
 
 export const scp: Command = {
   name: "scp",
@@ -27,7 +27,7 @@ export const scp: Command = {
     const copy = copyOf(given.argumentsFrom(0), given.flag("director"));
     const options = [...(given.flag("recursive") ? ["-r"] : []), ...given.texts("opts")];
     await withSession(copy.slug, given, tools, (session) =>
-      inEach(session, tools, "scp", (host) => [
+      runOnEach(session, tools, "scp", (host) => [
         ...session.flags(host),
         ...options,
         "--",

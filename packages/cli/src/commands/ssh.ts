@@ -1,9 +1,9 @@
 import type { Command } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
 import { ManyInstances } from "../ssh/errors.ts";
-import { inEach, resultsOfEach } from "../ssh/in-each.ts";
 import { ENDPOINT_OPTIONS, GATEWAY_OPTIONS, KEY_OPTIONS } from "../ssh/options.ts";
 import { runHere } from "../ssh/run.ts";
+import { resultsOfEach, runOnEach } from "../ssh/run-on-each.ts";
 
 export const ssh: Command = {
   name: "ssh",
@@ -38,7 +38,7 @@ export const ssh: Command = {
       const opts = given.texts("opts");
       const to = (host: (typeof hosts)[number]) => [...flags(host), ...opts, `${user}@${host.ip}`];
       if (command !== undefined) {
-        const each = given.flag("results") ? resultsOfEach : inEach;
+        const each = given.flag("results") ? resultsOfEach : runOnEach;
         await each(session, tools, "ssh", (host) => [...to(host), "--", command]);
         return 0;
       }

@@ -1,8 +1,8 @@
 import type { Command } from "../command.ts";
-import type { Seen } from "../cpis/descriptor.ts";
+import type { HomeState } from "../cpis/descriptor.ts";
 import type { Tools } from "../tools.ts";
 import { localTimeText } from "../ui/time-text.ts";
-import type { Status } from "../up/status.ts";
+import type { CloudStatus } from "../up/status.ts";
 
 export const status: Command = {
   name: "status",
@@ -28,6 +28,7 @@ export const status: Command = {
     ui.table({
       content: "",
       transpose: true,
+      labeled: true,
       header: {
         director: "Director",
         process: "Process",
@@ -72,7 +73,7 @@ async function ofDirector({ ui, director }: Tools): Promise<number> {
   return 0;
 }
 
-const DIRECTOR: Record<Status["director"], string> = {
+const DIRECTOR: Record<CloudStatus["director"], string> = {
   stopped: "stopped",
   killed: "stopped (it was killed)",
   starting: "starting",
@@ -80,13 +81,13 @@ const DIRECTOR: Record<Status["director"], string> = {
   running: "running",
 };
 
-const directorText = ({ director, url }: Status): string =>
+const directorText = ({ director, url }: CloudStatus): string =>
   url === undefined ? DIRECTOR[director] : `${DIRECTOR[director]} at ${url}`;
 
-const engineText = (engine: string, { trouble }: Seen): string =>
+const engineText = (engine: string, { trouble }: HomeState): string =>
   trouble === undefined ? `running at ${engine}` : `does not answer: ${trouble}`;
 
-const vmText = ({ vms, trouble }: Seen): string => {
+const vmText = ({ vms, trouble }: HomeState): string => {
   if (trouble !== undefined) return "unknown";
   const running = vms.filter((vm) => vm.running).length;
   const parts = [
@@ -96,9 +97,9 @@ const vmText = ({ vms, trouble }: Seen): string => {
   return parts.join(", ") || "none";
 };
 
-const diskText = ({ disks }: Seen): string => (disks === undefined ? "unknown" : String(disks));
+const diskText = ({ disks }: HomeState): string => (disks === undefined ? "unknown" : String(disks));
 
-function notesOf({ director, database, backend, seen }: Status): readonly string[] {
+function notesOf({ director, database, backend, seen }: CloudStatus): readonly string[] {
   if (director === "silent") return ["`slipway down` stops it."];
   if (director !== "stopped" && director !== "killed") return [];
   const running = seen.vms.some((vm) => vm.running);

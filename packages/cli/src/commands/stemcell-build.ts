@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { messageTrail } from "@slipway/kernel/errors";
-import type { Command, Given } from "../command.ts";
+import type { Command, TypedInput } from "../command.ts";
 import type { ImageReference } from "../stemcells/build-light.ts";
 import type { BuiltStemcell } from "../stemcells/build-local.ts";
 import {
@@ -100,11 +100,11 @@ const WHAT: Readonly<Record<Kind, string>> = {
   host: "one of this machine's programs",
 };
 
-const kindOf = (given: Given): Kind =>
+const kindOf = (given: TypedInput): Kind =>
   given.text("from-image") !== undefined ? "image" : given.flag("from-host") ? "host" : "packages";
 
 /** An option that would be ignored is a mistake. */
-function refuseOthers(given: Given, kind: Kind): void {
+function refuseOthers(given: TypedInput, kind: Kind): void {
   const allowed: readonly string[] = ONLY[kind];
   const isGiven = (option: string) =>
     option === "package"
@@ -119,7 +119,7 @@ function refuseOthers(given: Given, kind: Kind): void {
   throw BadStemcellOption({ option: wrong, why: `it means nothing for ${WHAT[kind]}` });
 }
 
-async function local(given: Given, { clock }: Tools): Promise<BuiltStemcell> {
+async function local(given: TypedInput, { clock }: Tools): Promise<BuiltStemcell> {
   const { buildLocalStemcell, LOCAL_STEMCELL } = await import("../stemcells/build-local.ts");
   const name = given.text("name") ?? LOCAL_STEMCELL.name;
   const version = given.text("version") ?? LOCAL_STEMCELL.version;
@@ -133,7 +133,7 @@ async function local(given: Given, { clock }: Tools): Promise<BuiltStemcell> {
   });
 }
 
-async function fromPackages(given: Given, tools: Tools): Promise<BuiltStemcell> {
+async function fromPackages(given: TypedInput, tools: Tools): Promise<BuiltStemcell> {
   const { clock, env, programs, stop, ui } = tools;
   const { buildDockerStemcell, DOCKER_STEMCELL, dockerName } = await import("../stemcells/build-docker.ts");
   const suite = given.text("suite") ?? DOCKER_STEMCELL.suite;
@@ -159,7 +159,7 @@ async function fromPackages(given: Given, tools: Tools): Promise<BuiltStemcell> 
   }
 }
 
-async function fromImage(given: Given, tools: Tools): Promise<BuiltStemcell> {
+async function fromImage(given: TypedInput, tools: Tools): Promise<BuiltStemcell> {
   const { buildLightStemcell, readReference } = await import("../stemcells/build-light.ts");
   const image = readReference(given.text("from-image") ?? "");
   const name = given.text("name") ?? image.short;
@@ -173,7 +173,7 @@ async function fromImage(given: Given, tools: Tools): Promise<BuiltStemcell> {
 }
 
 /** Returns the API version of the agent in the image. If no engine can look, the user's option counts. */
-async function agentVersion(given: Given, image: ImageReference, tools: Tools): Promise<number> {
+async function agentVersion(given: TypedInput, image: ImageReference, tools: Tools): Promise<number> {
   const asked = apiVersionOf(given);
   const { clock, env, ui } = tools;
   const [{ openEngine }, { agentInImage }, { EngineAbsent }, { DEFAULT_HOST }] = await Promise.all([
@@ -198,7 +198,7 @@ async function agentVersion(given: Given, image: ImageReference, tools: Tools): 
   }
 }
 
-async function fromHost(given: Given, { clock, programs }: Tools): Promise<BuiltStemcell> {
+async function fromHost(given: TypedInput, { clock, programs }: Tools): Promise<BuiltStemcell> {
   const { buildHostStemcell, hostStemcellId } = await import("../stemcells/build-host.ts");
   const { agent } = programs;
   const id = await hostStemcellId({ agent });
@@ -208,7 +208,7 @@ async function fromHost(given: Given, { clock, programs }: Tools): Promise<Built
   return await buildHostStemcell({ to, agent, name, version, apiVersion: apiVersionOf(given), clock });
 }
 
-const BUILD: Readonly<Record<Kind, (given: Given, tools: Tools) => Promise<BuiltStemcell>>> = {
+const BUILD: Readonly<Record<Kind, (given: TypedInput, tools: Tools) => Promise<BuiltStemcell>>> = {
   local,
   packages: fromPackages,
   image: fromImage,
@@ -216,10 +216,10 @@ const BUILD: Readonly<Record<Kind, (given: Given, tools: Tools) => Promise<Built
 };
 
 /** A name that cannot be one is refused later, with its reason; here it only must not lead elsewhere. */
-const outOf = (given: Given, name: string, version: string, ending = "tgz"): string =>
+const outOf = (given: TypedInput, name: string, version: string, ending = "tgz"): string =>
   resolve(given.text("out") ?? `${name}-${version}.${ending}`.replaceAll("/", "-"));
 
-function apiVersionOf(given: Given): number | undefined {
+function apiVersionOf(given: TypedInput): number | undefined {
   const text = given.text("api-version");
   if (text === undefined) return undefined;
   if (NUMBER.test(text)) return Number(text);

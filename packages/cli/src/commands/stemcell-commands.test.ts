@@ -3,7 +3,7 @@ import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Command } from "../command.ts";
 import { scene } from "../deploy/testing/fakes.ts";
-import { givenOf } from "../interpolate/testing/given.ts";
+import { typedOptionsOf } from "../interpolate/testing/typed-options.ts";
 import { stemcellBuild } from "./stemcell-build.ts";
 import { stemcellInspect } from "./stemcell-inspect.ts";
 import { stemcellRepack } from "./stemcell-repack.ts";
@@ -16,9 +16,9 @@ beforeEach(async () => {
 afterEach(() => remove());
 
 /** The row a command prints, by its keys. */
-async function row(command: Command, ...given: Parameters<typeof givenOf>) {
+async function row(command: Command, ...given: Parameters<typeof typedOptionsOf>) {
   const { tools, heard } = scene({});
-  expect(await command.run(givenOf(...given), tools)).toBe(0);
+  expect(await command.run(typedOptionsOf(...given), tools)).toBe(0);
   const [table] = heard.tables;
   return Object.fromEntries(Object.keys(table?.header ?? {}).map((key, at) => [key, table?.rows[0]?.[at]]));
 }
@@ -48,7 +48,7 @@ describe("stemcell build, inspect and repack", () => {
     });
   });
 
-  it.each<[NonNullable<Parameters<typeof givenOf>[0]>, string]>([
+  it.each<[NonNullable<Parameters<typeof typedOptionsOf>[0]>, string]>([
     [{ for: "aws" }, "CLS-004"],
     [{ for: "docker", "from-root": "/" }, "CLS-005"],
     [{ for: "docker", "from-image": "thing:1" }, "CLS-009"],
@@ -63,7 +63,7 @@ describe("stemcell build, inspect and repack", () => {
     [{ name: "two words" }, "CLS-005"],
   ])("build with %j is refused", async (options, code) => {
     const { tools } = scene({});
-    const run = stemcellBuild.run(givenOf({ out: join(dir, "s.tgz"), ...options }), tools);
+    const run = stemcellBuild.run(typedOptionsOf({ out: join(dir, "s.tgz"), ...options }), tools);
     await expect(run).rejects.toMatchObject({ code });
   });
 });

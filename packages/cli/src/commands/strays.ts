@@ -21,6 +21,7 @@ export const strays: Command = {
     const { yamlText } = await import("../ui/yaml-text.ts");
     ui.table({
       content: "strays",
+      rowNames: ["stray", "strays"],
       unpadded: true,
       header: {
         id: "ID",

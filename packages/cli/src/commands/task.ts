@@ -1,6 +1,6 @@
 import type { DirectorApi } from "../api/director-api.ts";
 import { listTasks } from "../api/tasks.ts";
-import type { Command, Given } from "../command.ts";
+import type { Command, TypedInput } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
 import { taskNumber } from "../parse/task-number.ts";
 import type { Tools } from "../tools.ts";
@@ -37,13 +37,13 @@ export const task: Command = {
   },
 };
 
-function kindOf(given: Given): Kind | undefined {
+function kindOf(given: TypedInput): Kind | undefined {
   const asked = KINDS.filter((kind) => given.flag(kind));
   if (asked.length > 1) throw Contradiction({ problem: `--${asked.join(" and --")} exclude each other` });
   return asked[0];
 }
 
-async function idOf(api: DirectorApi, given: Given, { deployment }: Tools): Promise<number> {
+async function idOf(api: DirectorApi, given: TypedInput, { deployment }: Tools): Promise<number> {
   const asked = given.argument(0);
   if (asked !== undefined) return taskNumber(asked);
   const [newest] = await listTasks(api, { deployment, all: given.flag("all"), recent: undefined });

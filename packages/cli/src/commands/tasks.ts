@@ -1,5 +1,5 @@
 import { listTasks } from "../api/tasks.ts";
-import type { Command, Given } from "../command.ts";
+import type { Command, TypedInput } from "../command.ts";
 import { BadArgument } from "../parse/errors.ts";
 import { dateText } from "../ui/time-text.ts";
 
@@ -47,7 +47,7 @@ export const tasks: Command = {
   },
 };
 
-function recentOf(given: Given): number | undefined {
+function recentOf(given: TypedInput): number | undefined {
   if (!given.flag("recent")) return undefined;
   const text = given.text("recent") ?? String(RECENT);
   if (!/^[1-9]\d{0,5}$/.test(text)) throw BadArgument({ given: text, what: "a number of tasks" });

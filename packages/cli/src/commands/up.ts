@@ -37,7 +37,7 @@ export const up: Command = {
     ]);
     if (given.flag("check")) {
       const [{ readConfig }, { rememberedConfig }] = await Promise.all([
-        import("@slipway/director/start/config-file"),
+        import("@slipway/director/start/configuration"),
         import("../up/config.ts"),
       ]);
       const path = given.text("config") ?? (await rememberedConfig(tools.home));

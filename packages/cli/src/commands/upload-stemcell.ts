@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { stemcellUploadAnswer } from "@slipway/protocol/director/stemcell";
 import type { ApiRequest, DirectorApi } from "../api/director-api.ts";
 import { runTask } from "../api/run-task.ts";
-import type { Command, Given } from "../command.ts";
+import type { Command, TypedInput } from "../command.ts";
 import { NoSuchFile } from "../uploads/errors.ts";
 
 export const uploadStemcell: Command = {
@@ -43,7 +43,7 @@ interface Named {
   readonly version: string;
 }
 
-const namedBy = (given: Given): Named => ({
+const namedBy = (given: TypedInput): Named => ({
   name: given.text("name") ?? "",
   version: given.text("version") ?? "",
 });
@@ -71,7 +71,7 @@ async function needed(api: DirectorApi, stemcell: Named): Promise<boolean> {
   return answer.needed;
 }
 
-const link = (location: string, given: Given): Pick<ApiRequest, "body" | "contentType"> => ({
+const link = (location: string, given: TypedInput): Pick<ApiRequest, "body" | "contentType"> => ({
   contentType: "application/json",
   body: JSON.stringify({ location, sha1: given.text("sha1") }),
 });

@@ -1,5 +1,5 @@
-import { KNOWN_SH } from "./known.ts";
-import type { Entry, Flag, Model } from "./model.ts";
+import { KNOWN_SH } from "./cached-names.ts";
+import type { CompletionWord, Flag, Model } from "./model.ts";
 
 const spellings = (flags: readonly Flag[]): string[] =>
   flags.flatMap(({ long, short }) => [`--${long}`, ...(short === undefined ? [] : [`-${short}`])]);
@@ -73,11 +73,11 @@ export const completing = (flags: readonly Flag[]): string =>
     )
     .join(" ");
 
-const oneCase = (entry: Entry) => branch(entry.names.join("|"), entry, "");
+const oneCase = (entry: CompletionWord) => branch(entry.names.join("|"), entry, "");
 
 function branch(
   pattern: string,
-  { flags, completes }: Pick<Entry, "flags" | "completes">,
+  { flags, completes }: Pick<CompletionWord, "flags" | "completes">,
   below: string,
 ): string {
   const own = spellings(flags).join(" ");
@@ -86,7 +86,7 @@ function branch(
   return `      ${pattern}) opts="${own}" below="${below}" ${known}${valued === "" ? "" : ` valued="$valued ${valued}"`} ;;`;
 }
 
-const groupCases = ({ names, below }: Entry): string[] => [
+const groupCases = ({ names, below }: CompletionWord): string[] => [
   branch(names.join("|"), { flags: [], completes: undefined }, below.map((one) => one.names[0]).join(" ")),
   ...below.map((one) => branch(one.names.map((name) => `"${names[0]} ${name}"`).join("|"), one, "")),
 ];

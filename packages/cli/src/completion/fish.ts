@@ -1,6 +1,6 @@
 import { completing, withValue } from "./bash.ts";
-import { KNOWN_FISH } from "./known.ts";
-import type { Entry, Flag, Model } from "./model.ts";
+import { KNOWN_FISH } from "./cached-names.ts";
+import type { CompletionWord, Flag, Model } from "./model.ts";
 
 const quoted = (text: string) => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 /** Returns a name with its description after a tab, as fish shows it. */
@@ -86,8 +86,8 @@ const flagList = (flags: readonly Flag[]): string =>
 
 function branch(
   names: readonly string[],
-  { flags, completes }: Pick<Entry, "flags" | "completes">,
-  below: readonly Entry[],
+  { flags, completes }: Pick<CompletionWord, "flags" | "completes">,
+  below: readonly CompletionWord[],
 ): string {
   const valued = withValue(flags).join(" ");
   const lines = [
@@ -100,7 +100,7 @@ function branch(
   return `          case ${names.map(quoted).join(" ")}\n            ${lines.join("; ")}`;
 }
 
-const groupBranches = ({ names, below }: Entry): string[] => [
+const groupBranches = ({ names, below }: CompletionWord): string[] => [
   branch(names, { flags: [], completes: undefined }, below),
   ...below.map((one) =>
     branch(

@@ -12,7 +12,7 @@ export interface Flag {
 }
 
 /** A word that can stand at one place of the command line. */
-export interface Entry {
+export interface CompletionWord {
   /** `deploy` and its aliases; of `stemcell build` it is `build`. */
   readonly names: readonly string[];
   readonly about: string;
@@ -20,13 +20,13 @@ export interface Entry {
   /** Kind of names that its first argument is one of. */
   readonly completes: Completes | undefined;
   /** Subcommands: build, inspect and repack for `stemcell`. */
-  readonly below: readonly Entry[];
+  readonly below: readonly CompletionWord[];
 }
 
 /** Words that a shell offers. Made from the table of commands, so that it never falls behind. */
 export interface Model {
   readonly globals: readonly Flag[];
-  readonly entries: readonly Entry[];
+  readonly entries: readonly CompletionWord[];
 }
 
 export function modelOf(commands: readonly Command[]): Model {
@@ -40,9 +40,9 @@ export function modelOf(commands: readonly Command[]): Model {
   return { globals: [...GLOBAL_OPTIONS.map(flag), help], entries: entries.sort(byName) };
 }
 
-const byName = (a: Entry, b: Entry) => ((a.names[0] ?? "") < (b.names[0] ?? "") ? -1 : 1);
+const byName = (a: CompletionWord, b: CompletionWord) => ((a.names[0] ?? "") < (b.names[0] ?? "") ? -1 : 1);
 
-const entry = (command: Command, name: string): Entry => ({
+const entry = (command: Command, name: string): CompletionWord => ({
   names: [name, ...(name === command.name ? (command.aliases ?? []) : [])],
   about: command.summary,
   flags: (command.options ?? []).map(flag),
@@ -50,7 +50,7 @@ const entry = (command: Command, name: string): Entry => ({
   below: [],
 });
 
-const groupEntry = (group: string, commands: readonly Command[]): Entry => ({
+const groupEntry = (group: string, commands: readonly Command[]): CompletionWord => ({
   names: [group],
   about: `commands for a ${group}`,
   flags: [],

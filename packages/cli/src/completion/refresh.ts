@@ -10,7 +10,7 @@ import { listTasks } from "../api/tasks.ts";
 import type { Completes } from "../command.ts";
 import type { Tools } from "../tools.ts";
 import { listStemcells } from "../uploads/list-stemcells.ts";
-import { knownFile } from "./known.ts";
+import { knownFile } from "./cached-names.ts";
 
 const DEPLOYMENTS = 50;
 const TASKS = 30;

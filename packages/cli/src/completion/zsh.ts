@@ -1,7 +1,7 @@
 import { shellQuoted } from "@slipway/kernel/shell";
 import { completing, withValue } from "./bash.ts";
-import { KNOWN_SH } from "./known.ts";
-import type { Entry, Flag, Model } from "./model.ts";
+import { KNOWN_SH } from "./cached-names.ts";
+import type { CompletionWord, Flag, Model } from "./model.ts";
 
 const described = (name: string, about: string) => shellQuoted(`${name.replaceAll(":", "\\:")}:${about}`);
 
@@ -74,8 +74,8 @@ const flagList = (flags: readonly Flag[]) =>
 
 function branch(
   names: readonly string[],
-  { flags, completes }: Pick<Entry, "flags" | "completes">,
-  below: readonly Entry[],
+  { flags, completes }: Pick<CompletionWord, "flags" | "completes">,
+  below: readonly CompletionWord[],
 ): string {
   const pattern = names.map((name) => (name.includes(" ") ? shellQuoted(name) : name)).join("|");
   const list = below.map((one) => described(one.names[0] ?? "", one.about)).join(" ");
@@ -85,7 +85,7 @@ function branch(
   return `      ${pattern}) opts=(${flagList(flags)}); below=(${list}); ${known}${more} ;;`;
 }
 
-const groupBranches = ({ names, below }: Entry): string[] => [
+const groupBranches = ({ names, below }: CompletionWord): string[] => [
   branch(names, { flags: [], completes: undefined }, below),
   ...below.map((one) =>
     branch(

@@ -1,4 +1,4 @@
-import type { Given, Option } from "../command.ts";
+import type { Option, TypedInput } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
 
 export const configOptions: readonly Option[] = [
@@ -11,7 +11,7 @@ export type WhichConfig =
   | { readonly id?: undefined; readonly type: string; readonly name: string };
 
 /** Returns the config that the user named, by id or by type and name. */
-export function whichConfig(given: Given): WhichConfig {
+export function whichConfig(given: TypedInput): WhichConfig {
   const id = given.argument(0);
   const type = given.text("type");
   const name = given.text("name");

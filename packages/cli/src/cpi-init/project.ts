@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { defineError, systemCode } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
 
-export interface Kit {
+export interface ProjectKit {
   /** Files that every new project begins with. */
   readonly template: string;
   /** The SDK as one tarball. */
@@ -13,14 +13,14 @@ export interface Kit {
 }
 
 /** Returns the files of the kit, which are beside the agent's bundle in a clone and in an installation. */
-export const kitBeside = (agent: string): Kit => ({
+export const kitBeside = (agent: string): ProjectKit => ({
   template: join(dirname(agent), "..", "cpi-template"),
   sdk: join(dirname(agent), "slipway-cpi-sdk.tgz"),
   agent,
 });
 
 /** Makes a directory in which a CPI can be built, tested and deployed with. Resolves to its whole path. */
-export async function makeProject(given: string, kit: Kit): Promise<string> {
+export async function makeProject(given: string, kit: ProjectKit): Promise<string> {
   const dir = resolve(given);
   for (const file of [kit.template, kit.sdk, kit.agent])
     if (!(await exists(file))) throw KitMissing({ file });

@@ -8,14 +8,14 @@ import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { ChoiceUnreadable } from "../home/errors.ts";
 import type { Home } from "../home/home.ts";
-import { homeUnusable } from "../home/unusable.ts";
-import type { Backend, BackendTools, Choice } from "./descriptor.ts";
+import { homeUnusable } from "../home/unusable-home.ts";
+import type { Backend, BackendTools, ChosenCpi } from "./descriptor.ts";
 import { CPIS, cpiNamed, DEFAULT_CPI } from "./table.ts";
 
 const named = open({ cpi: v.picklist(CPIS.map(({ name }) => name)) });
 
 /** Returns undefined for a home without a choice yet. A home that is older than the file has the default CPI. */
-export async function readChoice(home: Home): Promise<Choice | undefined> {
+export async function readChoice(home: Home): Promise<ChosenCpi | undefined> {
   const path = home.cpiFile;
   const unreadable = (why: string) => ChoiceUnreadable({ path, why });
   let source: string;
@@ -42,7 +42,7 @@ export async function readChoice(home: Home): Promise<Choice | undefined> {
 /** Tells whether the choice stands: once there is a Director's state, there may be VMs. */
 export const isBound = (home: Home): boolean => existsSync(home.director);
 
-export const writeChoice = (home: Home, made: Choice): Promise<void> =>
+export const writeChoice = (home: Home, made: ChosenCpi): Promise<void> =>
   writeFileAtomic(home.cpiFile, `${JSON.stringify(made, null, 2)}\n`);
 
 /** Opens the CPI that a home has, or would have by default. */
@@ -50,5 +50,5 @@ export async function backendOf(tools: BackendTools): Promise<Backend> {
   return await backendFor((await readChoice(tools.home)) ?? { cpi: DEFAULT_CPI }, tools);
 }
 
-export const backendFor = (choice: Choice, tools: BackendTools): Promise<Backend> =>
+export const backendFor = (choice: ChosenCpi, tools: BackendTools): Promise<Backend> =>
   cpiNamed(choice.cpi).backend(choice, tools);

@@ -11,11 +11,11 @@ export interface OfCpi {
 }
 
 /** CPI of a home, with what that CPI needs to find its VMs again. Decided by the first `up`, and remembered. */
-export type Choice = OfCpi;
+export type ChosenCpi = OfCpi;
 /** CPI that was asked for or remembered, before anything was looked at. */
 export type Selection = OfCpi;
 /** CPI that was found to work here. */
-export type Prepared = OfCpi;
+export type PreparedCpi = OfCpi;
 
 /** Options and environment with which the user chose a CPI. */
 export interface AskedCpi {
@@ -27,7 +27,7 @@ export interface AskedCpi {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Words for VMs of this kind in messages. */
-export interface Words {
+export interface VmWords {
   readonly one: string;
   readonly many: string;
   readonly title: string;
@@ -39,13 +39,13 @@ export interface Words {
   readonly left: string;
 }
 
-export const counted = (number: number, { one, many }: Words): string =>
+export const counted = (number: number, { one, many }: VmWords): string =>
   `${number} ${number === 1 ? one : many}`;
 
 /** Addresses that the demo may give to VMs: 24 bits of a network. */
 export interface DemoRange {
-  /** Used unless the user names another. */
-  readonly usual: string;
+  /** Used unless the user names another: the first one that is free. */
+  readonly usual: readonly [string, ...string[]];
   /** Kind of addresses, as the object of a sentence. */
   readonly takes: string;
   readonly example: string;
@@ -58,7 +58,7 @@ export interface VmState {
 }
 
 /** VMs and disks that a home has. */
-export interface Seen {
+export interface HomeState {
   readonly vms: readonly VmState[];
   /** Undefined if it cannot be known now. */
   readonly disks: number | undefined;
@@ -68,7 +68,7 @@ export interface Seen {
 
 /** The CPI of one home, at work. */
 export interface Backend {
-  readonly words: Words;
+  readonly words: VmWords;
   /** True if its VMs run on when the Director stops. */
   readonly outlives: boolean;
   /** Address of the machine with the VMs, unless it is this one. */
@@ -78,7 +78,7 @@ export interface Backend {
   /** Commands that remove what a home leaves elsewhere. */
   readonly leftovers: readonly string[];
   /** Looks, and changes nothing. */
-  look(): Promise<Seen>;
+  look(): Promise<HomeState>;
   /** Returns the Director's configuration with what VMs of this kind need. Keys that are set already are kept. */
   configure(config: DirectorConfig): Promise<DirectorConfig>;
   /** Opens the CPI for the Director's process. */
@@ -108,39 +108,39 @@ export interface DemoStemcell {
 }
 
 /** Parts of the demo that depend on what VMs are. */
-export interface Stage {
-  readonly words: Words;
-  /** Addresses of VMs in the cloud config, and the comment above them. */
-  readonly range: string;
+export interface DemoSetup {
+  readonly words: VmWords;
+  /** Addresses that VMs may have, in order of preference; `comment` stands above them in the cloud config. */
+  readonly ranges: readonly [string, ...string[]];
   readonly comment: string;
   readonly stemcell: DemoStemcell;
   /** Tells whether the cloud still has what the Director knows as a stemcell. */
   hasStemcell(cid: string): Promise<boolean>;
-  /** Rejects addresses that are taken. */
-  mustBeFree(range: string): Promise<void>;
+  /** Returns the error for addresses that are taken. */
+  taken(range: string): Promise<Error | undefined>;
   /** Further commands to try after the demo. */
   readonly look: readonly string[];
 }
 
-export interface PrepareTools<C extends Choice = Choice> extends Pick<Tools, "home" | "ui" | "clock"> {
+export interface PrepareTools<C extends ChosenCpi = ChosenCpi> extends Pick<Tools, "home" | "ui" | "clock"> {
   /** Choice of a home that may have VMs. */
   readonly before: C | undefined;
 }
 
 /**
  * Describes a CPI to `slipway up`, `down`, `status` and `demo`. A new CPI takes a folder beside this file and a line in
- * `table.ts`; nothing else compares names of CPIs. Imports of the CPI itself stay inside the methods: the command line is
- * parsed without them.
+ * `table.ts`; these commands compare names of CPIs nowhere else. Imports of the CPI itself stay inside the methods: the command
+ * line is parsed without them.
  */
 export interface CpiDescriptor<
-  C extends Choice = Choice,
+  C extends ChosenCpi = ChosenCpi,
   S extends Selection = Selection,
-  P extends Prepared = Prepared,
+  P extends PreparedCpi = PreparedCpi,
 > {
   readonly name: string;
   /** Says what VMs are, for help texts. */
   readonly about: string;
-  readonly words: Words;
+  readonly words: VmWords;
   /** Options of `up` and `demo` that only this CPI takes. */
   readonly options: readonly Option[];
   readonly range: DemoRange;
@@ -157,5 +157,5 @@ export interface CpiDescriptor<
   /** Arguments and environment with which `up` in the background comes to the same selection. */
   launch(prepared: P): { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> };
   backend(choice: C, tools: BackendTools): Promise<Backend>;
-  stage(choice: C, tools: StageTools): Promise<Stage>;
+  stage(choice: C, tools: StageTools): Promise<DemoSetup>;
 }

@@ -2,7 +2,7 @@ import type { Random } from "@slipway/kernel/random";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
 import { isBound, readChoice, writeChoice } from "./choice.ts";
-import type { AskedCpi, Choice, Prepared, Selection } from "./descriptor.ts";
+import type { AskedCpi, ChosenCpi, PreparedCpi, Selection } from "./descriptor.ts";
 import { OtherCpi } from "./errors.ts";
 import { selectCpi } from "./select.ts";
 import { cpiNamed } from "./table.ts";
@@ -18,14 +18,14 @@ export async function prepare(
   selection: Selection,
   { home, ui, clock }: Pick<Tools, "home" | "ui" | "clock">,
   needed = false,
-): Promise<Prepared> {
+): Promise<PreparedCpi> {
   const known = isBound(home) ? await readChoice(home) : undefined;
   const before = known?.cpi === selection.cpi ? known : undefined;
   return await cpiNamed(selection.cpi).prepare(selection, { home, ui, clock, before }, needed);
 }
 
 /** Remembers the CPI of a home. The caller holds the home's lock. */
-export async function decide(home: Home, prepared: Prepared, random: Random): Promise<Choice> {
+export async function decide(home: Home, prepared: PreparedCpi, random: Random): Promise<ChosenCpi> {
   const before = await readChoice(home);
   if (before !== undefined && before.cpi !== prepared.cpi && isBound(home)) {
     const { cpi: has } = before;

@@ -1,11 +1,11 @@
-import type { AskedCpi, Choice, Environment, Selection } from "./descriptor.ts";
+import type { AskedCpi, ChosenCpi, Environment, Selection } from "./descriptor.ts";
 import { OptionOfOther, OtherCpi } from "./errors.ts";
 import { CPIS, cpiNamed, DEFAULT_CPI, optionName } from "./table.ts";
 
 /** A home's state that bears on the choice of its CPI. */
 export interface KnownChoice {
   readonly dir: string;
-  readonly remembered: Choice | undefined;
+  readonly remembered: ChosenCpi | undefined;
   /** True if there may be VMs already. */
   readonly bound: boolean;
 }

@@ -1,4 +1,4 @@
-import type { Given, Option } from "../command.ts";
+import type { Option, TypedInput } from "../command.ts";
 import type { AskedCpi, CpiDescriptor } from "./descriptor.ts";
 import { docker } from "./docker/descriptor.ts";
 import { BadCpi } from "./errors.ts";
@@ -30,7 +30,7 @@ export function optionName(flags: string): string {
   return flags.replace(/^--/, "").split(" ")[0] ?? "";
 }
 
-export function askedCpi(given: Given): AskedCpi {
+export function askedCpi(given: TypedInput): AskedCpi {
   const options: Record<string, string> = {};
   for (const name of ownOptions) {
     const value = given.text(name);

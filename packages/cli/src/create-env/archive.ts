@@ -14,7 +14,7 @@ import type { ArchiveUrl } from "./manifest/model.ts";
 import type { Stages } from "./stages.ts";
 import type { Workspace } from "./workspace.ts";
 
-export interface Surroundings {
+export interface ArchiveTools {
   readonly workspace: Workspace;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -26,13 +26,13 @@ export interface Surroundings {
 export const surroundingsOf = (
   workspace: Workspace,
   { clock, stop, env, proxy }: Pick<Tools, "clock" | "stop" | "env" | "proxy">,
-): Surroundings => ({ workspace, clock, signal: stop, proxy: proxiesIn(env), wire: proxy.wire() });
+): ArchiveTools => ({ workspace, clock, signal: stop, proxy: proxiesIn(env), wire: proxy.wire() });
 
 /** A stemcell's or release's archive as a local file: where the manifest says, or fetched and checked once. */
 export async function fetchArchive(
   what: string,
   { url, sha1 }: ArchiveUrl,
-  { workspace, clock, signal, proxy, wire }: Surroundings,
+  { workspace, clock, signal, proxy, wire }: ArchiveTools,
   stages: Stages,
 ): Promise<string> {
   if (url.startsWith("file:")) {

@@ -9,7 +9,7 @@ import type { Random } from "@slipway/kernel/random";
 import type { DirectorUuid } from "@slipway/protocol/ids";
 import type { CloudProvider } from "./manifest/model.ts";
 
-export interface CloudsOptions {
+export interface EnvCloudOptions {
   readonly provider: CloudProvider;
   readonly directorUuid: string;
   /** Directory of the local CPI's sandboxes, and the agent it runs in them. */
@@ -20,7 +20,7 @@ export interface CloudsOptions {
 }
 
 /** The one CPI of an environment, under the name of the only one. */
-export async function openClouds(options: CloudsOptions): Promise<Clouds> {
+export async function openClouds(options: EnvCloudOptions): Promise<Clouds> {
   const { provider, random, registry } = options;
   const entry: CpiEntry = {
     name: "",
@@ -35,13 +35,13 @@ export async function openClouds(options: CloudsOptions): Promise<Clouds> {
   });
 }
 
-async function portOf(options: CloudsOptions): Promise<CpiPort> {
+async function portOf(options: EnvCloudOptions): Promise<CpiPort> {
   const { cpi } = options.provider;
   if (cpi.kind === "release") throw new Error("bug: the CPI was not installed");
   return cpi.kind === "exec" ? execCpiPort({ ...cpi, clock: options.clock }) : await localCpiPort(options);
 }
 
-async function localCpiPort({ clock, local }: CloudsOptions) {
+async function localCpiPort({ clock, local }: EnvCloudOptions) {
   const [{ cpiLocal }, { embed }] = await Promise.all([
     import("@slipway/cpi-local/cpi-local"),
     import("@slipway/cpi-sdk/embed"),

@@ -11,19 +11,21 @@ import type { Ui } from "../ui/ui.ts";
 import { busOf, envWithBus } from "./agents/bus.ts";
 import { fetchArchive, surroundingsOf } from "./archive.ts";
 import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
-import { jobsToRun } from "./jobs/bring.ts";
+import { jobsToRun } from "./jobs/jobs-to-run.ts";
 import { planJobs, type RenderTools } from "./jobs/plan.ts";
 import { openReleases, type Releases } from "./jobs/releases.ts";
 import { withCpi } from "./jobs/with-cpi.ts";
 import type { EnvManifest } from "./manifest/model.ts";
 import { readEnvManifest } from "./manifest/read.ts";
 import { desiredInstance, planEnv } from "./plan.ts";
+import { printSteps } from "./print-steps.ts";
+import { printStrays } from "./print-strays.ts";
 import {
   askOldAgent,
   type EnvRequest,
+  type EnvSession,
   type EnvTools,
   prepareTemporary,
-  type Session,
   settle,
   withSession,
   withStateLock,
@@ -31,8 +33,6 @@ import {
 import { type Stages, stagesOn } from "./stages.ts";
 import { EnvStore, INSTANCE } from "./state/store.ts";
 import { settleStemcells, unpack, uploadStemcell } from "./stemcell.ts";
-import { tellSteps } from "./tell-steps.ts";
-import { tellStrays } from "./tell-strays.ts";
 import { workspaceOf } from "./workspace.ts";
 
 export interface CreateRequest extends EnvRequest {
@@ -70,8 +70,13 @@ export async function createEnv(request: CreateRequest, tools: EnvTools): Promis
       tools,
       async (provider, rendering) => {
         const manifest = { ...validated.manifest, cloudProvider: provider };
-        const jobs = await plannedJobs(manifest, validated.releases, rendering, tools);
-        const work = (session: Session) => bring({ ...validated, manifest }, request, session, tools);
+        const { unpacked, releases } = validated;
+        // Templates of a deployment that stays as it is are not rendered.
+        const upToDate =
+          isUpToDate(manifest, request, store, unpacked.stemcell) && sameReleases(releases, store);
+        const jobs = upToDate ? undefined : await plannedJobs(manifest, releases, rendering, tools);
+        const work = (session: EnvSession) =>
+          upToDate ? leaveAsIs(session, ui) : bring({ ...validated, manifest }, request, session, tools);
         await withSession(workspace, store, manifest, tools, work, jobs);
       },
     );
@@ -110,22 +115,22 @@ interface Validated {
   readonly unpacked: UnpackedStemcell;
 }
 
+async function leaveAsIs(session: EnvSession, ui: Ui): Promise<void> {
+  // The machine may have been restarted, and the registry with it.
+  if (usesRegistry(session.store)) await session.registry.start();
+  ui.line("No deployment, stemcell or release changes. Skipping deploy.");
+  ui.line("");
+  await tellSilent(session, ui);
+}
+
 async function bring(
   { manifest, releases, unpacked }: Validated,
   request: CreateRequest,
-  session: Session,
+  session: EnvSession,
   { ui, random }: EnvTools,
 ): Promise<void> {
   const { store, stages, registry, context } = session;
   await settle(session);
-  if (isUpToDate(manifest, request, store, unpacked.stemcell) && sameReleases(releases, store)) {
-    // The machine may have been restarted, and the registry with it.
-    if (usesRegistry(store)) await registry.start();
-    ui.line("No deployment, stemcell or release changes. Skipping deploy.");
-    ui.line("");
-    await tellSilent(session, ui);
-    return;
-  }
   const { operatingSystem } = unpacked.stemcell;
   await settleStemcells(store, context, stages);
   const stemcell = await uploadStemcell(unpacked, store, context, stages);
@@ -143,7 +148,7 @@ async function bring(
     draft.current_release_ids = draft.releases.map(({ id }) => id);
     draft.slipway.attempt = null;
   });
-  tellStrays(store, ui);
+  printStrays(store, ui);
 }
 
 const usesRegistry = (store: EnvStore): boolean =>
@@ -212,7 +217,7 @@ async function deploy(
   desired: ReturnType<typeof desiredInstance>,
   manifest: EnvManifest,
   request: CreateRequest,
-  session: Session,
+  session: EnvSession,
   stages: Stages,
 ): Promise<void> {
   const { store, context } = session;
@@ -229,7 +234,7 @@ async function deploy(
     recreate: request.recreate,
   });
   const about = { stemcell: desired.stemcell.cid, machine: session.machine };
-  await tellSteps(stages, about, (progress) =>
+  await printSteps(stages, about, (progress) =>
     runInstance({ uuid: INSTANCE, plan, watchMs: manifest.watchMs, progress }, context),
   );
   const unused = (store.instanceNow?.disks ?? []).filter((disk) => !disk.active && disk.attachedTo === null);
@@ -240,15 +245,16 @@ async function deploy(
   await deleteUnusedDisks(session, stages, "Deleting unused disk");
 }
 
-const ANSWER_MS = 2_000;
+/** Limit for an agent to answer. A busy machine delays the answer of a healthy one for seconds. */
+const ANSWER_MS = 10_000;
 
 /** Warns if the agent of an unchanged VM does not answer. Upstream's rule leaves such a VM alone. */
-export async function tellSilent({ store, context, machine }: Session, ui: Ui): Promise<void> {
+export async function tellSilent({ store, context, machine }: EnvSession, ui: Ui): Promise<void> {
   const vm = store.instanceNow && activeVm(store.instanceNow);
   if (vm === undefined) return;
   const { signal } = context;
   try {
-    await context.agents.agent(vm).ping({ timeoutMs: ANSWER_MS, signal });
+    await context.agents.agent(vm).waitUntilReady({ withinMs: ANSWER_MS, signal });
   } catch (error) {
     signal.throwIfAborted();
     context.debug(`the agent on ${vm.cid}: ${messageTrail(error)}`);

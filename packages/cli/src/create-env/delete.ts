@@ -6,12 +6,14 @@ import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
 import { openReleases } from "./jobs/releases.ts";
 import { withCpi } from "./jobs/with-cpi.ts";
 import { readEnvProvider } from "./manifest/read.ts";
+import { printSteps } from "./print-steps.ts";
+import { printStrays } from "./print-strays.ts";
 import {
   askOldAgent,
   type EnvRequest,
+  type EnvSession,
   type EnvTools,
   prepareTemporary,
-  type Session,
   settle,
   withSession,
   withStateLock,
@@ -19,8 +21,6 @@ import {
 import { type Stages, stagesOn } from "./stages.ts";
 import { EnvStore, INSTANCE } from "./state/store.ts";
 import { settleStemcells } from "./stemcell.ts";
-import { tellSteps } from "./tell-steps.ts";
-import { tellStrays } from "./tell-strays.ts";
 import { workspaceOf } from "./workspace.ts";
 
 /** Deletes VM, disks and stemcells, and last what is known of them. Run again, it goes on where it stopped. */
@@ -51,7 +51,7 @@ export async function deleteEnv(request: EnvRequest, tools: EnvTools): Promise<v
         remove(request, session),
       ),
     );
-    tellStrays(store, ui);
+    printStrays(store, ui);
     await stages.step("Uninstalling local artifacts for CPI and deployment", async () => {
       await rm(workspace.dir, { recursive: true, force: true });
       await store.remove();
@@ -60,7 +60,7 @@ export async function deleteEnv(request: EnvRequest, tools: EnvTools): Promise<v
   });
 }
 
-async function remove(request: EnvRequest, session: Session): Promise<void> {
+async function remove(request: EnvRequest, session: EnvSession): Promise<void> {
   const { stages, registry, store, context } = session;
   await settle(session);
   await settleStemcells(store, context, stages);
@@ -72,7 +72,7 @@ async function remove(request: EnvRequest, session: Session): Promise<void> {
   if (registry.running) await stages.step("Stopping registry", () => registry.end());
 }
 
-async function removeInstance({ skipDrain }: EnvRequest, session: Session, stages: Stages): Promise<void> {
+async function removeInstance({ skipDrain }: EnvRequest, session: EnvSession, stages: Stages): Promise<void> {
   const { store, context } = session;
   const agent = await askOldAgent(session, stages);
   const recorded = store.instanceNow;
@@ -83,7 +83,7 @@ async function removeInstance({ skipDrain }: EnvRequest, session: Session, stage
     skipDrain,
     why: "the environment is deleted",
   });
-  await tellSteps(stages, session, (progress) =>
+  await printSteps(stages, session, (progress) =>
     runInstance({ uuid: INSTANCE, plan, watchMs: [0, 0], progress }, context),
   );
 }

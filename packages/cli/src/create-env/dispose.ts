@@ -1,10 +1,10 @@
 import { runOther } from "@slipway/engine/flows/run-steps";
-import type { Session } from "./session.ts";
+import type { EnvSession } from "./session.ts";
 import type { Stages } from "./stages.ts";
 
 /** Disks that no longer belong to an instance. A crash in between asks for the same once more. */
 export async function deleteUnusedDisks(
-  { store, context }: Session,
+  { store, context }: EnvSession,
   stages: Stages,
   word: string,
 ): Promise<void> {
@@ -14,7 +14,7 @@ export async function deleteUnusedDisks(
 
 /** Stemcells no VM is made from any more: all but the current one. */
 export async function deleteUnusedStemcells(
-  { store, context }: Session,
+  { store, context }: EnvSession,
   stages: Stages,
   word: string,
 ): Promise<void> {

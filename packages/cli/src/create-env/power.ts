@@ -5,9 +5,9 @@ import type { StepName } from "@slipway/engine/steps/steps";
 import { EnvironmentMissing } from "./errors.ts";
 import type { CloudProvider } from "./manifest/model.ts";
 import { DEFAULT_WATCH, readEnvProvider } from "./manifest/read.ts";
+import { printSteps } from "./print-steps.ts";
 import { type EnvRequest, type EnvTools, settle, withSession, withStateLock } from "./session.ts";
 import { EnvStore, INSTANCE } from "./state/store.ts";
-import { tellSteps } from "./tell-steps.ts";
 import { workspaceOf } from "./workspace.ts";
 
 /** Stops or starts the jobs of the VM through its agent; the VM runs on. */
@@ -47,7 +47,7 @@ export async function powerEnv(
         diskMayBeReplaced: false,
       };
       await session.stages.stage(name, (stages) =>
-        tellSteps(stages, session, (progress) =>
+        printSteps(stages, session, (progress) =>
           runSteps(steps, { uuid: INSTANCE, goal, watchMs: DEFAULT_WATCH, progress }, session.context),
         ),
       );

@@ -1,4 +1,4 @@
-import type { Given, Option } from "../command.ts";
+import type { Option, TypedInput } from "../command.ts";
 import { readDocument } from "../interpolate/document.ts";
 import type { Tools } from "../tools.ts";
 import type { EnvRequest } from "./session.ts";
@@ -14,7 +14,7 @@ export const skipDrainOption: Option = {
 };
 
 /** Reads what the user asks of an environment without a Director. Every variable must have a value. */
-export async function readRequest(given: Given, tools: Tools): Promise<EnvRequest> {
+export async function readRequest(given: TypedInput, tools: Tools): Promise<EnvRequest> {
   const manifestPath = given.argument(0) ?? "-";
   const { value: document } = await readDocument(manifestPath, given, tools, { all: true });
   return { manifestPath, document, statePath: given.text("state"), skipDrain: given.flag("skip-drain") };

@@ -35,7 +35,7 @@ export interface EnvRequest {
 }
 
 /** One command at work on one environment, while it holds the lock. */
-export interface Session {
+export interface EnvSession {
   readonly workspace: Workspace;
   readonly store: EnvStore;
   readonly context: FlowContext;
@@ -82,7 +82,7 @@ export async function withSession<T>(
   store: EnvStore,
   manifest: Pick<EnvManifest, "name" | "cloudProvider" | "env"> & Partial<Pick<EnvManifest, "networks">>,
   tools: EnvTools,
-  work: (session: Session) => Promise<T>,
+  work: (session: EnvSession) => Promise<T>,
   jobs?: JobsToRun,
 ): Promise<T> {
   const { clock, random, ui, stop: signal, programs } = tools;
@@ -173,7 +173,7 @@ export async function prepareTemporary({ dir, temporary }: Workspace): Promise<v
 }
 
 /** Settles steps that a killed or interrupted command began. */
-export async function settle({ store, context, stages }: Session): Promise<void> {
+export async function settle({ store, context, stages }: EnvSession): Promise<void> {
   const open = store.document.slipway.intents.filter(({ instance }) => instance !== null);
   if (open.length === 0) return;
   const names = open.map(({ step }) => step).join(", ");
@@ -183,7 +183,7 @@ export async function settle({ store, context, stages }: Session): Promise<void>
 }
 
 /** Reports whether the agent of the existing VM can be asked to stop its work. */
-export async function askOldAgent(session: Session, stages: Stages): Promise<AgentReport | undefined> {
+export async function askOldAgent(session: EnvSession, stages: Stages): Promise<AgentReport | undefined> {
   const { store, context } = session;
   const instance = store.instanceNow;
   const vm = instance && activeVm(instance);
@@ -205,7 +205,7 @@ export async function askOldAgent(session: Session, stages: Stages): Promise<Age
 }
 
 /** A CPI that does not say is taken to have it. */
-async function isThere({ cloud, context }: Session, vm: VmRecord): Promise<boolean> {
+async function isThere({ cloud, context }: EnvSession, vm: VmRecord): Promise<boolean> {
   try {
     return await cloud.hasVm(vm.cid, {
       requestId: newRequestId(context),

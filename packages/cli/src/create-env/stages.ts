@@ -8,11 +8,11 @@ export interface Stages {
   stage<T>(name: string, work: (stage: Stages) => Promise<T>): Promise<T>;
   step<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Begins a step whose end is reported later. */
-  begin(name: string): Begun;
+  begin(name: string): OpenStage;
   skipped(name: string, why: string): void;
 }
 
-export interface Begun {
+export interface OpenStage {
   finished(): void;
   failed(): void;
   skipped(why: string): void;
@@ -37,7 +37,7 @@ const took = (clock: Clock, started: number): string =>
   `(${durationText((clock.monotonic() - started) / 1000)})`;
 
 export function stagesOn(ui: Screen, clock: Clock, indent = ""): Stages {
-  const begin = (name: string): Begun => {
+  const begin = (name: string): OpenStage => {
     const text = `${indent}${name}...`;
     const started = clock.monotonic();
     const line = lineOn(ui, clock, text);

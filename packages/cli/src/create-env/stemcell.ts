@@ -6,7 +6,7 @@ import { type UnpackedStemcell, unpackStemcell } from "@slipway/engine/stemcells
 import { planUpload } from "@slipway/engine/stemcells/plan-upload";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import { stemcellScope } from "@slipway/engine/steps/create_stemcell";
-import type { Surroundings } from "./archive.ts";
+import type { ArchiveTools } from "./archive.ts";
 import type { Stages } from "./stages.ts";
 import type { StemcellEntry } from "./state/document.ts";
 import type { EnvStore } from "./state/store.ts";
@@ -14,7 +14,7 @@ import type { EnvStore } from "./state/store.ts";
 /** Into a directory that is removed with all that is temporary. */
 export async function unpack(
   file: string,
-  { workspace, signal }: Surroundings,
+  { workspace, signal }: ArchiveTools,
   stages: Stages,
 ): Promise<UnpackedStemcell> {
   // Always the same, so that an upload that was interrupted finds its image where it was.

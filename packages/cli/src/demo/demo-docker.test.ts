@@ -3,17 +3,17 @@ import { engineTrouble, HOST } from "@slipway/testkit/docker-cloud";
 import { freePort } from "@slipway/testkit/free-port";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Machine } from "../up/testing/machine.ts";
+import { CloudHome } from "../up/testing/machine.ts";
 import { OnEngine } from "../up/testing/on-engine.ts";
 
 const trouble = await engineTrouble();
 
 describe.runIf(needs("docker", trouble === undefined, trouble))("slipway demo --cpi docker", () => {
-  let machine: Machine;
+  let machine: CloudHome;
   let engine: OnEngine;
   let flags: readonly string[];
   beforeAll(async () => {
-    machine = await Machine.open();
+    machine = await CloudHome.open();
     engine = await OnEngine.open(machine.home);
     const port = await freePort();
     const range = `10.219.${port & 0xff}.0/24`;

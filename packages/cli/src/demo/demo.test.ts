@@ -7,15 +7,15 @@ import { needs } from "@slipway/testkit/needs";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Machine } from "../up/testing/machine.ts";
+import { CloudHome } from "../up/testing/machine.ts";
 
 const possible = needs("userns", await canUseSandboxes(), "sandboxes are made of namespaces");
 
 describe.runIf(possible)("slipway demo", () => {
-  let machine: Machine;
+  let machine: CloudHome;
   let flags: readonly string[];
   beforeAll(async () => {
-    machine = await Machine.open();
+    machine = await CloudHome.open();
     const port = await freePort();
     flags = ["--port", String(port), "--range", `127.140.${port & 0xff}.0/24`];
   });

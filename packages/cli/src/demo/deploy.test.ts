@@ -1,8 +1,13 @@
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { describe, expect, it } from "vitest";
+import { createServer } from "node:net";
+import { systemClock } from "@slipway/kernel/clock";
+import { addressOctet } from "@slipway/testkit/address-octet";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
+import { localStage } from "../cpis/local/demo-setup.ts";
 import { cpiNamed } from "../cpis/table.ts";
-import { rangeOf } from "./deploy.ts";
+import { firstFree, rangeOf } from "./deploy.ts";
 import { cloudConfig, isOurs, manifestOf } from "./documents.ts";
 import { BadRange } from "./errors.ts";
 
@@ -40,6 +45,22 @@ describe("the addresses of the demo", () => {
   ] as const)("%s: '%s' are refused", (cpi, range) => {
     expect(() => rangeOf(range, cpiNamed(cpi))).toThrow(expect.toSatisfy(BadRange.is));
   });
+});
+
+it("the demo takes the first range whose address nobody listens on, and names the first one if all are taken", async () => {
+  const stage = localStage({ clock: systemClock, programs: {} as never });
+  const ranges = [1, 2].map((part) => `127.${140 + part}.${addressOctet()}.0/24`) as [string, string];
+  const listen = async (range: string) => {
+    const server = createServer().listen(6868, range.replace("0/24", "2"));
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+  };
+  const { taken } = stage;
+  expect(await firstFree({ ranges, taken })).toBe(ranges[0]);
+  await listen(ranges[0]);
+  expect(await firstFree({ ranges, taken })).toBe(ranges[1]);
+  await listen(ranges[1]);
+  await expect(firstFree({ ranges, taken })).rejects.toThrow(ranges[0].replace("0/24", "2"));
 });
 
 it("the demo recognizes its own documents, and no others", () => {

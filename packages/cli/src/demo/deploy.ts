@@ -11,7 +11,7 @@ import { check } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
 import { listDeployments } from "../api/deployments.ts";
 import type { DirectorApi } from "../api/director-api.ts";
-import type { CpiDescriptor, DemoStemcell, Stage, StemcellName } from "../cpis/descriptor.ts";
+import type { CpiDescriptor, DemoSetup, DemoStemcell, StemcellName } from "../cpis/descriptor.ts";
 import { withTarball } from "../releases/open-tarball.ts";
 import type { Tools } from "../tools.ts";
 import { NoSuchFile } from "../uploads/errors.ts";
@@ -65,20 +65,32 @@ export async function ensureCloudConfig(
   api: DirectorApi,
   dir: string,
   asked: string | undefined,
-  stage: Stage,
+  stage: DemoSetup,
 ): Promise<string | undefined> {
   const query = { type: "cloud", name: "default", latest: "true" };
   const [found] = await api.json({ method: "GET", path: "/configs", query }, v.array(config));
   const now = found?.content ?? undefined;
   if (now !== undefined && !isOurs(now)) return undefined;
   const used = now === undefined ? undefined : /range: (\S+)/.exec(now)?.[1];
-  const range = asked ?? used ?? stage.range;
+  const range = asked ?? used ?? (await firstFree(stage));
   const content = cloudConfig(range, stage.comment);
-  if (range !== used) await stage.mustBeFree(range);
+  const trouble = range === asked && range !== used ? await stage.taken(range) : undefined;
+  if (trouble !== undefined) throw trouble;
   await writeFileAtomic(join(dir, "cloud-config.yml"), content);
   if (now !== content)
     await api.text({ method: "POST", path: "/cloud_configs", body: content, contentType: "text/yaml" });
   return range;
+}
+
+/** Returns the first range that nobody uses: another user, or another home of this one, may have the usual one. */
+export async function firstFree({ ranges, taken }: Pick<DemoSetup, "ranges" | "taken">): Promise<string> {
+  const troubles: Error[] = [];
+  for (const range of ranges) {
+    const trouble = await taken(range);
+    if (trouble === undefined) return range;
+    troubles.push(trouble);
+  }
+  throw troubles[0] ?? new Error("bug: the CPI has no addresses for the demo");
 }
 
 /** Accepts 24 bits of a network that VMs of the CPI can have addresses of. */
@@ -110,7 +122,7 @@ export async function givenStemcell(file: string): Promise<DemoStemcell> {
 export async function ensureStemcell(
   api: DirectorApi,
   dir: string,
-  { stemcell, hasStemcell }: Pick<Stage, "stemcell" | "hasStemcell">,
+  { stemcell, hasStemcell }: Pick<DemoSetup, "stemcell" | "hasStemcell">,
   tell: (text: string) => void,
 ): Promise<StemcellName> {
   const named = await stemcell.id();

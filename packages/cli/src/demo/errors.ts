@@ -20,7 +20,7 @@ export const NoVm = defineError<{ what: string }>({
   code: "CLU-024",
   kind: "operator",
   message: (p) => `the demo is deployed, but its instance lacks ${p.what}`,
-  next: "Look at `bosh -d demo instances --details`. If somebody has stopped it, `bosh -d demo start` brings it back.",
+  next: "Look at `slipway -d demo instances --details`. If somebody has stopped it, `slipway -d demo start` brings it back.",
 });
 
 export const PromiseBroken = defineError<{ what: string }>({
@@ -41,5 +41,5 @@ export const PageSilent = defineError<{ url: string; why: string }>({
   code: "CLU-028",
   kind: "outside",
   message: (p) => `the page of the demo, ${p.url}, was not to be had: ${p.why}`,
-  next: "See whether its job runs: `bosh -d demo instances --ps`. What it says is in `bosh -d demo logs counter`.",
+  next: "See whether its job runs: `slipway -d demo instances --ps`. What it says is in `slipway -d demo logs counter`.",
 });

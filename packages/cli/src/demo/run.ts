@@ -4,12 +4,12 @@ import { shellWord } from "@slipway/kernel/shell";
 import { Client } from "../api/client.ts";
 import { SILENT } from "../api/follow.ts";
 import { backendFor, readChoice } from "../cpis/choice.ts";
-import type { AskedCpi, Backend, Choice, Stage } from "../cpis/descriptor.ts";
+import type { AskedCpi, Backend, ChosenCpi, DemoSetup } from "../cpis/descriptor.ts";
 import { prepare, readSelection } from "../cpis/prepare.ts";
 import { cpiNamed, DEFAULT_CPI } from "../cpis/table.ts";
 import { findSession } from "../session/session.ts";
 import type { Tools } from "../tools.ts";
-import { calledAs } from "../ui/as-typed.ts";
+import { calledAs, isInstalled } from "../ui/command-text.ts";
 import { secondsText } from "../ui/time-text.ts";
 import { obtainCloud } from "../up/cloud.ts";
 import type { Reach } from "../up/running.ts";
@@ -50,7 +50,7 @@ export async function runDemo(options: DemoOptions, asked: AskedCpi, tools: Tool
   });
   const own = obtained.found === undefined ? obtained.cloud : undefined;
   try {
-    const choice: Choice = (await readChoice(home)) ?? { cpi: DEFAULT_CPI };
+    const choice: ChosenCpi = (await readChoice(home)) ?? { cpi: DEFAULT_CPI };
     const stage = await cpiNamed(choice.cpi).stage(choice, tools);
     const { curl } = await play(
       reachOf(obtained),
@@ -80,7 +80,7 @@ const reachOf = (obtained: Awaited<ReturnType<typeof obtainCloud>>): Reach =>
 async function play(
   reach: Reach,
   range: string | undefined,
-  stage: Stage,
+  stage: DemoSetup,
   tools: Tools,
 ): ReturnType<typeof tellStory> {
   const { home, clock, stop } = tools;
@@ -107,7 +107,7 @@ interface Played {
   readonly curl: string;
   /** The Director is this process. */
   readonly own: boolean;
-  readonly stage: Stage;
+  readonly stage: DemoSetup;
   readonly backend: Backend;
 }
 
@@ -122,7 +122,7 @@ function whatNext(
     `All of it took ${took}. Try next${own ? ", in another terminal" : ""}:`,
     "",
     `  . ${shellWord(home.envFile)}`,
-    "  bosh -d demo instances --ps",
+    `  ${isInstalled("bosh", env) ? "bosh" : slipway} -d demo instances --ps`,
     `  ${curl}`,
     `  ${slipway} -d demo explain`,
     ...stage.look.map((line) => `  ${line}`),

@@ -7,7 +7,7 @@ import { REDACTED } from "@slipway/protocol/schema/redact";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
-import type { Stage } from "../cpis/descriptor.ts";
+import type { DemoSetup } from "../cpis/descriptor.ts";
 import type { Tools } from "../tools.ts";
 import { secondsText } from "../ui/time-text.ts";
 import type { Ui } from "../ui/ui.ts";
@@ -42,7 +42,7 @@ export async function tellStory(
   api: DirectorApi,
   tools: StoryTools,
   range: string | undefined,
-  stage: Stage,
+  stage: DemoSetup,
 ): Promise<{ readonly curl: string }> {
   const { home, ui } = tools;
   const { one, many } = stage.words;

@@ -8,7 +8,7 @@ import { vm } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
-import type { Words } from "../cpis/descriptor.ts";
+import type { VmWords } from "../cpis/descriptor.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
 import { DEPLOYMENT, GROUP } from "./documents.ts";
@@ -27,7 +27,7 @@ export interface DemoVm {
   readonly stemcellVersion: number;
 }
 
-export async function vmOf(api: DirectorApi, { one }: Words): Promise<DemoVm> {
+export async function vmOf(api: DirectorApi, { one }: VmWords): Promise<DemoVm> {
   const vms = await api.json({ method: "GET", path: `/deployments/${DEPLOYMENT}/vms` }, v.array(vm));
   const found = vms.find(({ active, job }) => active && job === GROUP);
   const { cid, slipway } = found ?? {};
@@ -110,7 +110,7 @@ const textOf = (html: string): string =>
 const WITHOUT_REGISTRY = 2;
 
 /** How the VMs came to their settings, in words. Without a registry, unless their stemcell is too old for that. */
-export async function registryText(home: Home, vms: readonly DemoVm[], { one }: Words): Promise<string> {
+export async function registryText(home: Home, vms: readonly DemoVm[], { one }: VmWords): Promise<string> {
   const old = vms.find((vm) => vm.stemcellVersion < WITHOUT_REGISTRY);
   if (old !== undefined)
     return `The registry was involved: agents of this stemcell, API v${old.stemcellVersion}, know no other way to their settings.`;

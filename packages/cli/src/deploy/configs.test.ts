@@ -7,8 +7,8 @@ import { updateCloudConfig } from "../commands/update-cloud-config.ts";
 import { updateConfig } from "../commands/update-config.ts";
 import { updateCpiConfig } from "../commands/update-cpi-config.ts";
 import { updateRuntimeConfig } from "../commands/update-runtime-config.ts";
-import { givenOf } from "../interpolate/testing/given.ts";
 import { ownDirectory } from "../interpolate/testing/own-directory.ts";
+import { typedOptionsOf } from "../interpolate/testing/typed-options.ts";
 import { scene } from "./testing/fakes.ts";
 
 const file = async (text: string) => {
@@ -16,7 +16,7 @@ const file = async (text: string) => {
   await writeFile(path, text);
   return path;
 };
-type Options = Parameters<typeof givenOf>[0];
+type Options = Parameters<typeof typedOptionsOf>[0];
 const run = async (
   command: Command,
   options: Options,
@@ -24,7 +24,7 @@ const run = async (
   text = "azs: [((z))]\n",
 ) => {
   const { tools, heard } = scene(around);
-  const done = await command.run(givenOf(options, [await file(text)]), tools).then(
+  const done = await command.run(typedOptionsOf(options, [await file(text)]), tools).then(
     (code) => code,
     (error: unknown) => String(error),
   );

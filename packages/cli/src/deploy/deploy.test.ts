@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ApiRequest } from "../api/director-api.ts";
 import { deploy } from "../commands/deploy.ts";
-import { givenOf } from "../interpolate/testing/given.ts";
 import { ownDirectory } from "../interpolate/testing/own-directory.ts";
+import { typedOptionsOf } from "../interpolate/testing/typed-options.ts";
 import { scene } from "./testing/fakes.ts";
 
 const file = async (text: string) => {
@@ -29,14 +29,14 @@ const answers = {
   "GET /deployments/shop/vms": VMS,
   "POST /deployments": 42,
 };
-type Options = Parameters<typeof givenOf>[0];
+type Options = Parameters<typeof typedOptionsOf>[0];
 const play = async (
   options: Options,
   around: Parameters<typeof scene>[0] = {},
   manifest = "{name: shop, size: ((n))}\n",
 ) => {
   const { tools, heard } = scene({ deployment: "shop", answers, ...around });
-  const done = deploy.run(givenOf(options, [await file(manifest)]), tools);
+  const done = deploy.run(typedOptionsOf(options, [await file(manifest)]), tools);
   return { done, heard };
 };
 const deployed = async (options: Options, around?: Parameters<typeof scene>[0]) => {
@@ -107,7 +107,7 @@ describe("deploy", () => {
     const drained = async (slugs: readonly string[], args: readonly string[]) => {
       const { tools, heard } = scene({ deployment: "shop", answers });
       const given = {
-        ...givenOf({ "skip-drain": slugs }, args),
+        ...typedOptionsOf({ "skip-drain": slugs }, args),
         flag: (option: string) => option === "skip-drain",
       };
       await deploy.run(given, tools);
@@ -137,6 +137,30 @@ describe("deploy", () => {
       "old",
       "Task 42 was a dry run: nothing was changed.",
     ]);
+  });
+
+  it("shows the plan to a person before it asks, and deploys without it where nobody is asked", async () => {
+    const event = (stage: string, task: string) => JSON.stringify({ time: 1, stage, task, state: "started" });
+    const events = [
+      event("Preparing deployment", "Rendering"),
+      event("Planned, not done", "Create"),
+      event("Planned, not done", "  + db/1 (0): new instance; no downtime"),
+    ];
+    const ours = {
+      ...answers,
+      "POST /deployments/shop/diff": { diff: DIFF, context: CONTEXT, problems: [] },
+    };
+    const { heard } = await deployed({}, { events, asks: true, answers: ours });
+    expect(heard.lines.slice(3)).toEqual(["<bold>Create", "  + db/1 (0): new instance; no downtime"]);
+    expect(heard.requests.slice(2).map(({ query }) => query?.dry_run)).toEqual(["true", undefined]);
+    expect((await deployed({}, { events, answers: ours })).heard.requests).toHaveLength(3);
+    // Another Director names no problems, and its dry run has no plan.
+    expect((await deployed({}, { events, asks: true })).heard.requests).toHaveLength(3);
+  });
+
+  it("--verbose asks for each step of a dry run", async () => {
+    const { query } = await deployed({ "dry-run": true, verbose: true });
+    expect(query).toMatchObject({ dry_run: "true", dry_run_steps: "true" });
   });
 
   it("--no-redact shows secrets", async () => {
@@ -199,7 +223,7 @@ describe("deploy", () => {
     ["no map", "shop", "- name: shop", /no manifest: it is no map/],
   ])("%s is refused before the Director is asked", async (_, deployment, manifest, words) => {
     const { tools, heard } = scene({ answers, ...(deployment !== undefined && { deployment }) });
-    await expect(deploy.run(givenOf({}, [await file(manifest)]), tools)).rejects.toThrow(words);
+    await expect(deploy.run(typedOptionsOf({}, [await file(manifest)]), tools)).rejects.toThrow(words);
     expect(heard.requests).toEqual([]);
   });
 

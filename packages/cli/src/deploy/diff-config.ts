@@ -1,12 +1,12 @@
 import { configDiff } from "@slipway/protocol/director/diff";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import { readTextOrInput } from "../interpolate/read-text.ts";
 import type { Tools } from "../tools.ts";
 import { diffText } from "./diff.ts";
 import { OneSideOnly } from "./errors.ts";
 
 /** Two configs against each other: saved ones by their id, others by their content. */
-export async function runDiffConfig(given: Given, tools: Tools): Promise<void> {
+export async function runDiffConfig(given: TypedInput, tools: Tools): Promise<void> {
   const [from, to] = [await sideOf(given, "from"), await sideOf(given, "to")];
   const api = await tools.director();
   const { diff } = await api.json(
@@ -28,7 +28,7 @@ export async function runDiffConfig(given: Given, tools: Tools): Promise<void> {
 
 /** Both are always sent, the one that is not meant empty. */
 async function sideOf(
-  given: Given,
+  given: TypedInput,
   side: "from" | "to",
 ): Promise<{ readonly id: string; readonly content: string }> {
   const [id, path] = [given.text(`${side}-id`), given.text(`${side}-content`)];

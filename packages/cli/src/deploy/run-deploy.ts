@@ -3,13 +3,13 @@ import { deploymentDiff } from "@slipway/protocol/director/diff";
 import { taskEvent } from "@slipway/protocol/director/task-event";
 import { matches } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
-import type { DirectorApi } from "../api/director-api.ts";
+import type { ApiRequest, DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import { replacedText, vmsToReplace } from "../instances/vms-to-replace.ts";
 import { readDocument } from "../interpolate/document.ts";
 import type { Tools } from "../tools.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 import type { Paint, Ui } from "../ui/ui.ts";
 import { withReleases } from "../uploads/with-releases.ts";
 import { type DeployConfig, deployFlags } from "./deploy-flags.ts";
@@ -17,7 +17,7 @@ import { hasChanges, printDiff } from "./diff.ts";
 import { DeploymentNotNamed, ManifestRefused, NoManifest, NotAManifest, OtherDeployment } from "./errors.ts";
 
 /** Reads, shows what changes, asks, deploys. The Director uses exactly the configs the difference was made with. */
-export async function runDeploy(given: Given, tools: Tools): Promise<void> {
+export async function runDeploy(given: TypedInput, tools: Tools): Promise<void> {
   const { ui } = tools;
   const { path, skipDrain } = pathAndDrain(given);
   const read = await readDocument(path, given, tools, { all: false });
@@ -31,12 +31,7 @@ export async function runDeploy(given: Given, tools: Tools): Promise<void> {
   const text = on("skip-upload-releases") ? read.text : await withReleases(read, on("fix-releases"), tools);
 
   const yaml = { body: text, contentType: "text/yaml" } as const;
-  const {
-    diff,
-    context,
-    error,
-    problems = [],
-  } = await api.json(
+  const { diff, context, error, problems } = await api.json(
     {
       method: "POST",
       path: `/deployments/${piece(name)}/diff`,
@@ -49,15 +44,31 @@ export async function runDeploy(given: Given, tools: Tools): Promise<void> {
   else if (!hasChanges(diff)) ui.line("No changes in the manifest and the configs.");
   printDiff(ui, diff);
   // Before anything is confirmed, and all of them.
-  if (problems.length > 0) throw ManifestRefused({ problems });
+  if (problems && problems.length > 0) throw ManifestRefused({ problems });
   const query = deployQuery(given, flags, skipDrain, context);
   if (query.recreate === "true")
     ui.line(replacedText(await vmsToReplace(api, name, query.recreate_vms_created_before)));
-  await confirmed(ui);
+  const dryRun = given.flag("dry-run");
+  // Our Director alone names problems. Another one's dry run says nothing of a plan.
+  if (!dryRun && ui.asks && problems) await showSummary(api, { query, ...yaml }, ui);
+  await requireConfirmation(ui);
 
   const task = await api.begin({ method: "POST", path: "/deployments", query, ...yaml });
-  if (given.flag("dry-run")) await showPlan(api, task, ui);
+  if (dryRun) await showPlan(api, task, ui);
   else await api.follow(task);
+}
+
+type DeployRequest = Pick<ApiRequest, "query" | "body" | "contentType">;
+
+/** Shows what a deploy will do to instances, before the question. A deploy that cannot be planned fails here. */
+async function showSummary(api: DirectorApi, request: DeployRequest, ui: Ui): Promise<void> {
+  const query = { ...request.query, dry_run: "true", dry_run_steps: undefined };
+  const task = await api.begin({ method: "POST", path: "/deployments", ...request, query });
+  const onEvent = (line: string) => {
+    const text = planText(line, ui.paint, { planOnly: true });
+    if (text !== undefined) ui.line(text);
+  };
+  await api.follow(task, { onEvent });
 }
 
 async function showPlan(api: DirectorApi, task: number, ui: Ui): Promise<void> {
@@ -70,7 +81,7 @@ async function showPlan(api: DirectorApi, task: number, ui: Ui): Promise<void> {
 }
 
 /** `--skip-drain` takes no value, or one after `=`; without `=` the next word is the manifest, as with upstream. */
-function pathAndDrain(given: Given): { readonly path: string; readonly skipDrain: readonly string[] } {
+function pathAndDrain(given: TypedInput): { readonly path: string; readonly skipDrain: readonly string[] } {
   const slugs = given.texts("skip-drain");
   const first = given.argument(0);
   const path = first ?? slugs.at(-1);
@@ -92,7 +103,7 @@ const deployConfigsOf = (api: DirectorApi): Promise<readonly DeployConfig[]> =>
 
 /** The switches as the Director takes them. What was not given is not sent. */
 export function deployQuery(
-  given: Given,
+  given: TypedInput,
   flags: ReadonlySet<string>,
   skipDrain: readonly string[],
   context: unknown,
@@ -108,6 +119,7 @@ export function deployQuery(
     canaries: given.text("canaries"),
     max_in_flight: given.text("max-in-flight"),
     dry_run: on("dry-run"),
+    dry_run_steps: on("dry-run") && on("verbose"),
     force_latest_variables: on("force-latest-variables"),
     context: context === undefined || context === null ? undefined : JSON.stringify(context),
   };
@@ -135,13 +147,17 @@ function nameIn(manifest: unknown, path: string): string {
 const PLAN = "Planned, not done";
 
 /** Returns the text of a dry run's event: a line of the plan without its frame, or what another Director prints instead. */
-export function planText(line: string, paint: Pick<Paint, "bold">): string | undefined {
+export function planText(
+  line: string,
+  paint: Pick<Paint, "bold">,
+  { planOnly = false } = {},
+): string | undefined {
   const read = parsed(line);
   if (!matches(taskEvent, read)) return undefined;
   const { stage, task, state, message } = read;
   if (message) return message;
   if (!stage || !task || state !== "started") return undefined;
-  if (stage !== PLAN) return `${stage}: ${task}`;
+  if (stage !== PLAN) return planOnly ? undefined : `${stage}: ${task}`;
   return task.startsWith(" ") ? task : paint.bold(task);
 }
 

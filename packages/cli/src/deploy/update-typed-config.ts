@@ -1,9 +1,9 @@
 import { configDiff } from "@slipway/protocol/director/diff";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import { readDocument } from "../interpolate/document.ts";
 import type { Tools } from "../tools.ts";
 import { withReleases } from "../uploads/with-releases.ts";
-import { showAndAsk } from "./show-and-ask.ts";
+import { confirmDiff } from "./confirm-diff.ts";
 
 /**
  * `/cloud_configs` and its like: the older form, one endpoint for each type. The releases of a runtime config that have a
@@ -11,7 +11,7 @@ import { showAndAsk } from "./show-and-ask.ts";
  */
 export async function updateTypedConfig(
   type: "cloud" | "runtime" | "cpi",
-  given: Given,
+  given: TypedInput,
   tools: Tools,
 ): Promise<void> {
   const read = await readDocument(given.argument(0) ?? "-", given, tools, { all: false });
@@ -25,7 +25,7 @@ export async function updateTypedConfig(
     configDiff,
   );
   let { text } = read;
-  await showAndAsk(tools.ui, diff, async () => {
+  await confirmDiff(tools.ui, diff, async () => {
     if (type === "runtime") text = await withReleases(read, given.flag("fix-releases"), tools);
   });
   await api.text({ method: "POST", path, query: { name }, ...yaml(text) });

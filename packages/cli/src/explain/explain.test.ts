@@ -5,16 +5,16 @@ import { widthOf } from "../ui/text.ts";
 import type { Paint } from "../ui/ui.ts";
 import { wrapped } from "../ui/wrap.ts";
 import { changes, readConversation } from "./read.ts";
-import { sharesOf } from "./shares.ts";
-import { duration, sums, tell } from "./tell.ts";
+import { duration, sequenceLines, summaryLines } from "./sequence.ts";
 import { DEPLOY, textOf } from "./testing/talk.ts";
+import { timeSharesOf } from "./time-shares.ts";
 
 const same = (text: string) => text;
 const paint: Paint = { bold: same, dim: same, green: same, red: same, yellow: same, cyan: same };
 const telling = { cpi: "local", columns: Number.POSITIVE_INFINITY, paint };
 const told = (lines: readonly ConversationLine[], columns = Number.POSITIVE_INFINITY) =>
-  tell(readConversation(textOf(lines)), { ...telling, columns }).join("\n");
-const sentences = (lines: readonly ConversationLine[]) => sums(readConversation(textOf(lines)));
+  sequenceLines(readConversation(textOf(lines)), { ...telling, columns }).join("\n");
+const sentences = (lines: readonly ConversationLine[]) => summaryLines(readConversation(textOf(lines)));
 
 describe("a conversation", () => {
   it("prints each call with its receiver, version, duration and answer", () => {
@@ -74,6 +74,16 @@ describe("a conversation", () => {
     expect(text).toContain("-> CPI error 'X' with message 'no room'");
   });
 
+  it("does not call it a failure that a CPI lacks a method", () => {
+    const [, create] = DEPLOY;
+    const { answer: _, ...rest } = create as ConversationLine;
+    const error = "CPI error 'Bosh::Clouds::NotImplemented' with message 'no' in 'set_vm_metadata'";
+    const text = told([{ ...rest, message: "set_vm_metadata", error }]);
+    expect(text).toContain("set_vm_metadata (v2, stemcell v3) ... not implemented, 412 ms");
+    expect(text).not.toContain("failed");
+    expect(text).not.toContain("CPI error");
+  });
+
   it("shows unknown messages as they were", () => {
     const line = {
       at: 1,
@@ -92,7 +102,7 @@ describe("a conversation", () => {
     const text = `${textOf(DEPLOY)}{"at": 1, "half\n[cut here: no more than 32 MiB are kept]\n`;
     const conversation = readConversation(text);
     expect(conversation.calls).toHaveLength(7);
-    expect(sums(conversation).at(-1)).toContain("2 lines could not be read");
+    expect(summaryLines(conversation).at(-1)).toContain("2 lines could not be read");
   });
 
   it("changes something unless it only asks", () => {
@@ -117,7 +127,7 @@ describe("shares of the time", () => {
     message: "x",
     request: [],
   });
-  const of = (...lines: ConversationLine[]) => sharesOf(readConversation(textOf(lines)));
+  const of = (...lines: ConversationLine[]) => timeSharesOf(readConversation(textOf(lines)));
 
   it("are equal for simultaneous calls", () => {
     const lines = [

@@ -1,7 +1,7 @@
 import type { Table } from "../ui/ui.ts";
+import { callText } from "./call-text.ts";
 import type { Conversation } from "./read.ts";
-import { partner, versions } from "./tell.ts";
-import { wordsOf } from "./words.ts";
+import { partner, versions } from "./sequence.ts";
 
 /** The calls as rows, for `--json`: everything stands there in full. */
 export const callsTable = ({ calls }: Conversation, task: number, cpi: string): Table => ({
@@ -33,8 +33,8 @@ export const callsTable = ({ calls }: Conversation, task: number, cpi: string): 
     versions(call),
     call.polls === undefined ? "" : String(call.polls),
     call.registry === true ? "true" : "false",
-    wordsOf(call).said,
-    wordsOf(call).answered,
+    callText(call).said,
+    callText(call).answered,
     call.error ?? "",
     JSON.stringify(call.request),
     call.answer === undefined ? "" : JSON.stringify(call.answer),

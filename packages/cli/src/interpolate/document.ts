@@ -1,4 +1,4 @@
-import type { Given, Option } from "../command.ts";
+import type { Option, TypedInput } from "../command.ts";
 import type { Tools } from "../tools.ts";
 import { VariablesNotFound } from "./errors.ts";
 
@@ -28,7 +28,7 @@ export interface ReadDocument {
  */
 export async function readDocument(
   path: string,
-  given: Given,
+  given: TypedInput,
   tools: Pick<Tools, "env" | "random" | "clock">,
   { all }: { readonly all: boolean },
 ): Promise<ReadDocument> {

@@ -1,5 +1,5 @@
 import { parseYaml } from "@slipway/engine/documents/yaml";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import type { Tools } from "../tools.ts";
 import { type Evaluated, evaluate } from "./evaluate.ts";
 import { readInputs } from "./inputs.ts";
@@ -9,7 +9,7 @@ import { openStore } from "./store.ts";
 /** The document in a file, with everything the user gave put into it. */
 export async function evaluateFile(
   path: string,
-  given: Given,
+  given: TypedInput,
   tools: Pick<Tools, "env" | "random" | "clock">,
 ): Promise<Evaluated> {
   const what = path === "-" ? "the document from standard input" : path;

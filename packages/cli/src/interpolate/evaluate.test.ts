@@ -2,11 +2,11 @@ import type { LookUp } from "@slipway/engine/documents/variables";
 import { parseYaml } from "@slipway/engine/documents/yaml";
 import { describe, expect, it } from "vitest";
 import { evaluate } from "./evaluate.ts";
-import type { Store, Wanted } from "./store.ts";
+import type { MissingVariable, VarsStore } from "./store.ts";
 
 /** Keeps what it was asked to make; the value says what it was made from. */
-class MemoryStore implements Store {
-  readonly made: Wanted[] = [];
+class MemoryStore implements VarsStore {
+  readonly made: MissingVariable[] = [];
   readonly values = new Map<string, unknown>();
 
   find(name: string) {
@@ -17,7 +17,7 @@ class MemoryStore implements Store {
     return [...this.values.keys()];
   }
 
-  generate(wanted: Wanted, lookUp: LookUp) {
+  generate(wanted: MissingVariable, lookUp: LookUp) {
     this.made.push(wanted);
     lookUp("authority");
     this.values.set(wanted.name, `made ${wanted.name}`);

@@ -4,16 +4,16 @@ import { interpolate, type LookUp } from "@slipway/engine/documents/variables";
 import { isObject } from "@slipway/protocol/schema/json";
 import { BadDefinition, CircularVariables } from "./errors.ts";
 import type { OpsFile } from "./inputs.ts";
-import type { Store } from "./store.ts";
+import type { VarsStore } from "./store.ts";
 
-export interface Template {
+export interface InterpolationInput {
   readonly document: unknown;
   /** How errors call it. */
   readonly what: string;
   readonly ops: readonly OpsFile[];
   readonly variables: Readonly<Tree>;
   /** Has and makes what `variables` does not have. */
-  readonly store: Store | undefined;
+  readonly store: VarsStore | undefined;
 }
 
 export interface Evaluated {
@@ -31,7 +31,7 @@ interface Definition {
 }
 
 /** Operations first, then the variables it defines are generated, then all are put in; definitions that have a value go. */
-export async function evaluate(template: Template): Promise<Evaluated> {
+export async function evaluate(template: InterpolationInput): Promise<Evaluated> {
   const { what, ops, variables, store } = template;
   let document = template.document;
   for (const { file, operations } of ops) document = applyOps(document, operations, file);

@@ -2,7 +2,7 @@ import { clone, kindOf, newMap, type Tree } from "@slipway/engine/documents/tree
 import { parseYaml } from "@slipway/engine/documents/yaml";
 import { toError } from "@slipway/kernel/errors";
 import { isObject } from "@slipway/protocol/schema/json";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import { BadAssignment, BadVarsFile } from "./errors.ts";
 import { expanded, readText } from "./read-text.ts";
 
@@ -24,7 +24,7 @@ type Assignment = readonly [name: string, value: unknown];
 
 /** Later ones win: environment, files of variables, variables from files, variables. */
 export async function readInputs(
-  given: Given,
+  given: TypedInput,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Inputs> {
   const assignments: Assignment[] = given.texts("vars-env").flatMap((prefix) => fromEnvironment(prefix, env));

@@ -8,9 +8,9 @@ import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it } from "vitest";
 import { interpolated } from "./interpolated.ts";
 import { CASES } from "./testing/cases.ts";
-import { givenOf } from "./testing/given.ts";
 import { ownDirectory } from "./testing/own-directory.ts";
 import { argv, layOut } from "./testing/play.ts";
+import { typedOptionsOf } from "./testing/typed-options.ts";
 
 const bosh = process.env.SLIPWAY_BOSH ?? "";
 
@@ -34,7 +34,7 @@ describe.runIf(needs("bosh-cli", bosh !== "", "SLIPWAY_BOSH names none"))(
       const laid = await layOut(one);
       const theirs = await run(argv(laid), one.env);
       const tools = { env: one.env ?? {}, clock: systemClock, random: systemRandom };
-      const ours = interpolated(laid.document, givenOf(laid.options), tools);
+      const ours = interpolated(laid.document, typedOptionsOf(laid.options), tools);
       if ("error" in one.expected) {
         expect(theirs.code).toBe(1);
         await expect(ours).rejects.toThrow();

@@ -4,14 +4,14 @@ import { systemRandom } from "@slipway/kernel/random";
 import { describe, expect, it } from "vitest";
 import { interpolated } from "./interpolated.ts";
 import { CASES } from "./testing/cases.ts";
-import { givenOf } from "./testing/given.ts";
 import { layOut } from "./testing/play.ts";
+import { typedOptionsOf } from "./testing/typed-options.ts";
 
 describe("interpolate", () => {
   it.each(CASES.map((one) => [one.name, one] as const))("%s", async (_, one) => {
     const { document, options } = await layOut(one);
     const tools = { env: one.env ?? {}, clock: systemClock, random: systemRandom };
-    const printed = interpolated(document, givenOf(options), tools);
+    const printed = interpolated(document, typedOptionsOf(options), tools);
     if ("error" in one.expected) {
       await expect(printed).rejects.toThrow(one.expected.error);
       return;

@@ -1,5 +1,5 @@
 import { findAt } from "@slipway/engine/documents/ops";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import { writeDocument } from "../documents/write-document.ts";
 import type { Tools } from "../tools.ts";
 import { BadPath, VariablesNotFound, VariablesNotUsed } from "./errors.ts";
@@ -8,7 +8,7 @@ import { evaluateFile } from "./evaluate-file.ts";
 /** Returns what `interpolate` prints: the document, or the value at `--path`; a string there without quotes. */
 export async function interpolated(
   file: string,
-  given: Given,
+  given: TypedInput,
   tools: Pick<Tools, "env" | "random" | "clock">,
 ): Promise<string> {
   const { value, missing, unused } = await evaluateFile(file, given, tools);

@@ -8,8 +8,8 @@ import { systemRandom } from "@slipway/kernel/random";
 import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it } from "vitest";
 import { evaluateFile } from "./evaluate-file.ts";
-import { givenOf } from "./testing/given.ts";
 import { ownDirectory } from "./testing/own-directory.ts";
+import { typedOptionsOf } from "./testing/typed-options.ts";
 
 const bosh = process.env.SLIPWAY_BOSH ?? "";
 
@@ -46,7 +46,7 @@ async function world() {
     ours: async (definitions: string) => {
       const tools = { env: {}, clock: systemClock, random: systemRandom };
       const path = await write("ours.yml", definitions);
-      return (await evaluateFile(path, givenOf({ "vars-store": store }), tools)).value;
+      return (await evaluateFile(path, typedOptionsOf({ "vars-store": store }), tools)).value;
     },
   };
 }

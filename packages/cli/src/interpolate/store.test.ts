@@ -4,13 +4,13 @@ import { parseYaml } from "@slipway/engine/documents/yaml";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { describe, expect, it } from "vitest";
-import { openStore, type Store } from "./store.ts";
+import { openStore, type VarsStore } from "./store.ts";
 import { ownDirectory } from "./testing/own-directory.ts";
 
 const tools = { clock: systemClock, random: systemRandom, bits: 1024 };
 const nothing = () => undefined;
 const inDir = async () => join(await ownDirectory(), "creds.yml");
-const password = (store: Store, name: string) =>
+const password = (store: VarsStore, name: string) =>
   store.generate({ name, type: "password", options: null }, nothing);
 const read = async (path: string) => parseYaml(await readFile(path, "utf8"), path) as Record<string, unknown>;
 

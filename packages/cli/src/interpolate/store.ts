@@ -14,25 +14,25 @@ import type { Tools } from "../tools.ts";
 import { BadVarsFile, GenerationFailed, StoreFailed } from "./errors.ts";
 
 /** A file of generated variables, upstream's format: a flat map from names to values. */
-export interface Store {
+export interface VarsStore {
   find(name: string): { readonly value: unknown } | undefined;
   names(): readonly string[];
   /** Makes the variable and keeps it, unless it is there: then it stays as it is. */
-  generate(wanted: Wanted, lookUp: LookUp): Promise<void>;
+  generate(wanted: MissingVariable, lookUp: LookUp): Promise<void>;
 }
 
-export interface Wanted {
+export interface MissingVariable {
   readonly name: string;
   readonly type: string;
   readonly options: unknown;
 }
 
-export interface StoreOptions extends Pick<Tools, "clock" | "random">, Pick<Around, "bits"> {}
+export interface VarsStoreOptions extends Pick<Tools, "clock" | "random">, Pick<Around, "bits"> {}
 
 /** Maximum wait for another process, which generates keys; those take seconds. */
 const WAIT_MS = 120_000;
 
-export async function openStore(path: string, options: StoreOptions): Promise<Store> {
+export async function openStore(path: string, options: VarsStoreOptions): Promise<VarsStore> {
   const file = await fileBehind(path);
   let kept = (await read(file)).values;
   return {
@@ -62,7 +62,7 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
 /** Written through a link, not over it. */
 const fileBehind = (path: string): Promise<string> => realpath(path).catch(() => resolve(path));
 
-async function maker({ name, type, options }: Wanted, around: Omit<Around, "fail">) {
+async function maker({ name, type, options }: MissingVariable, around: Omit<Around, "fail">) {
   const fail = (why: string, cause?: unknown) => GenerationFailed({ name, why }, { cause });
   const load = Object.hasOwn(GENERATORS, type) ? GENERATORS[type] : undefined;
   if (load === undefined) {

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { type AgentEndpoint, ENV_VM, withAgentAt } from "../create-env/agents/at-endpoint.ts";
 import type { Tools } from "../tools.ts";
-import type { Wanted } from "./fetch.ts";
+import type { LogsRequest } from "./fetch.ts";
 import { saveArchive, stamp } from "./save-blob.ts";
 
 /** Fetches logs of the VM of create-env from its agent. Names the archive as upstream's CLI does; leaves no file on the VM. */
 export async function fetchLogsFromAgent(
-  { types, filters, dir }: Pick<Wanted, "types" | "filters" | "dir">,
+  { types, filters, dir }: Pick<LogsRequest, "types" | "filters" | "dir">,
   endpoint: AgentEndpoint,
   tools: Pick<Tools, "clock" | "random" | "ui" | "stop" | "proxy">,
 ): Promise<string> {

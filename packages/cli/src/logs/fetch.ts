@@ -6,7 +6,7 @@ import { runTask } from "../api/run-task.ts";
 import type { Slug } from "../states/slug.ts";
 import { saveBlob, stamp } from "./save-blob.ts";
 
-export interface Wanted {
+export interface LogsRequest {
   readonly deployment: string;
   readonly slug: Slug | undefined;
   /** `job`, or several with commas. */
@@ -17,7 +17,7 @@ export interface Wanted {
 }
 
 /** A task packs them; the archive is named as upstream's CLI names it. */
-export async function fetchLogs(wanted: Wanted, api: DirectorApi, clock: Clock): Promise<string> {
+export async function fetchLogs(wanted: LogsRequest, api: DirectorApi, clock: Clock): Promise<string> {
   const { deployment, slug, types, filters, dir } = wanted;
   const { result } = await runTask(api, {
     method: "GET",

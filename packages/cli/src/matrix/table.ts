@@ -1,11 +1,11 @@
 import type { Table } from "../ui/ui.ts";
-import { MIXES, type Row, rowsOf, type VmVersions } from "./rows.ts";
+import { MIXES, type RecordedMix, rowsOf, type VmVersions } from "./rows.ts";
 
 const part = (version: number) => (version === 1 ? "v1" : "v2+");
 
 /** The eight mixes, and who of these VMs runs in which. */
 export function mixesTable(vms: readonly VmVersions[], directorVersion: number): Table {
-  const inRow = (row: Row) => vms.filter((vm) => rowsOf(vm, directorVersion).includes(row));
+  const inRow = (row: RecordedMix) => vms.filter((vm) => rowsOf(vm, directorVersion).includes(row));
   return {
     content: "mixes",
     unpadded: true,

@@ -1,4 +1,4 @@
-import type { Given, Option } from "../command.ts";
+import type { Option, TypedInput } from "../command.ts";
 
 /** Options that every command takes, before or after its name. */
 export const GLOBAL_OPTIONS: readonly Option[] = [
@@ -33,7 +33,7 @@ export interface Globals {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Returns the global options. Typed ones take precedence over the environment. */
-export function globalsOf(given: Given, env: Env): Globals {
+export function globalsOf(given: TypedInput, env: Env): Globals {
   const text = (option: string, variable: string) => given.text(option) ?? (env[variable] || undefined);
   const flag = (option: string) => given.flag(option);
   return {

@@ -1,4 +1,4 @@
-import { nearNames } from "@slipway/kernel/near-names";
+import { nearNames } from "@slipway/protocol/near-names";
 import { describe, expect, it } from "vitest";
 import type { Command } from "../command.ts";
 import { COMMANDS } from "../commands.ts";

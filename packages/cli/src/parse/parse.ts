@@ -1,11 +1,11 @@
-import { nearNames } from "@slipway/kernel/near-names";
+import { nearNames } from "@slipway/protocol/near-names";
 import { Command as Commander, CommanderError, Option as CommanderOption } from "commander";
-import type { Command, Given, Option, Topic } from "../command.ts";
+import type { Command, HelpTopic, Option, TypedInput } from "../command.ts";
 import { BadUsage, NoSuchCommand } from "./errors.ts";
-import { givenBy, nothingGiven, withGlobals } from "./given.ts";
 import { GLOBAL_OPTIONS, type Globals, globalsOf } from "./globals.ts";
+import { nothingGiven, typedOptions, withGlobals } from "./typed-options.ts";
 
-export interface Io {
+export interface ParseIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Help and version are written here. */
   write(text: string): void;
@@ -13,11 +13,11 @@ export interface Io {
 }
 
 export type Parsed =
-  | { readonly kind: "run"; readonly command: Command; readonly given: Given; readonly globals: Globals }
+  | { readonly kind: "run"; readonly command: Command; readonly given: TypedInput; readonly globals: Globals }
   /** Help or version, which have been written. */
   | { readonly kind: "said"; readonly code: number };
 
-const TOPICS: readonly Topic[] = [
+const TOPICS: readonly HelpTopic[] = [
   "this machine",
   "deployments",
   "configuration",
@@ -31,12 +31,14 @@ export function parse(
   argv: readonly string[],
   commands: readonly Command[],
   version: string,
-  io: Io,
+  io: ParseIo,
 ): Parsed {
   let parsed: Parsed = { kind: "said", code: 0 };
   const program = root(version, commands, io);
   const chosen = (command: Command, commander: Commander) => {
-    const given = withGlobals(givenBy(commander), givenBy(program), (name) => isGlobal(name, command));
+    const given = withGlobals(typedOptions(commander), typedOptions(program), (name) =>
+      isGlobal(name, command),
+    );
     parsed = { kind: "run", command, given, globals: globalsOf(given, io.env) };
   };
   const name = nameMeant(argv);
@@ -73,12 +75,12 @@ const commandsNamed = (word: string | undefined, commands: readonly Command[]): 
     : commands.filter(({ name, aliases = [] }) => name.split(" ")[0] === word || aliases.includes(word));
 
 /** Reads only bare flags, such as `--json`, anywhere in the line: even a mistake is then printed as JSON. */
-export function bareGlobals(argv: readonly string[], env: Io["env"]): Globals {
-  const typed: Given = { ...nothingGiven, flag: (option) => argv.includes(`--${option}`) };
+export function bareGlobals(argv: readonly string[], env: ParseIo["env"]): Globals {
+  const typed: TypedInput = { ...nothingGiven, flag: (option) => argv.includes(`--${option}`) };
   return globalsOf(typed, env);
 }
 
-function root(version: string, commands: readonly Command[], io: Io): Commander {
+function root(version: string, commands: readonly Command[], io: ParseIo): Commander {
   const program = new Commander("slipway")
     .usage("[options] <command>")
     .description("A cloud on this machine in one command, and the CLI for any BOSH Director.")
@@ -150,7 +152,12 @@ function addTo(
   commander.action(() => chosen(command, commander));
 }
 
-function groupOf(name: string, topic: Topic, program: Commander, commands: readonly Command[]): Commander {
+function groupOf(
+  name: string,
+  topic: HelpTopic,
+  program: Commander,
+  commands: readonly Command[],
+): Commander {
   const existing = program.commands.find((one) => one.name() === name);
   if (existing !== undefined) return existing;
   return program
@@ -174,7 +181,7 @@ const termOf = (command: Commander) =>
 const usageOf = (command: Command) =>
   ["[options]", ...(command.arguments ?? []).map(({ name }) => name)].join(" ");
 
-const title = (topic: Topic) => `${topic.charAt(0).toUpperCase()}${topic.slice(1)}`;
+const title = (topic: HelpTopic) => `${topic.charAt(0).toUpperCase()}${topic.slice(1)}`;
 
 const longName = ({ flags }: Option) => /--([\w-]+)/.exec(flags)?.[1];
 

@@ -1,7 +1,7 @@
 import type { Tools } from "../tools.ts";
 import type { CaptureFile } from "./capture-file.ts";
 import { CaptureRefused, DifferentLinks, NoTcpdump } from "./errors.ts";
-import { type Begun, begunCapture, mergeCaptures, oneKind } from "./merge.ts";
+import { begunCapture, mergeCaptures, type OpenCapture, oneKind } from "./merge.ts";
 import { NO_TCPDUMP } from "./remote.ts";
 import type { Remote } from "./run-remote.ts";
 
@@ -80,7 +80,10 @@ function endingOf(remotes: readonly Remote[], later: (kill: () => void) => () =>
 }
 
 /** Returns the captures that began; the others were stopped before. */
-async function allBegun(remotes: readonly Remote[], isEnding: () => boolean): Promise<readonly Begun[]> {
+async function allBegun(
+  remotes: readonly Remote[],
+  isEnding: () => boolean,
+): Promise<readonly OpenCapture[]> {
   const all = await Promise.all(
     remotes.map(async ({ name, packets, ended }) => {
       const begun = await begunCapture(name, packets);

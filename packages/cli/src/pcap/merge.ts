@@ -2,7 +2,7 @@ import { NotACapture } from "./errors.ts";
 import { type CaptureKind, HEADER_SIZE, headerOf, packetsOf, readHeader } from "./format.ts";
 
 /** A capture whose packets begin to come. */
-export interface Begun {
+export interface OpenCapture {
   readonly name: string;
   readonly kind: CaptureKind;
   /** Content after the header. */
@@ -10,7 +10,10 @@ export interface Begun {
 }
 
 /** Undefined: it ended before it began. */
-export async function begunCapture(name: string, stream: AsyncIterable<Buffer>): Promise<Begun | undefined> {
+export async function begunCapture(
+  name: string,
+  stream: AsyncIterable<Buffer>,
+): Promise<OpenCapture | undefined> {
   const pieces = stream[Symbol.asyncIterator]();
   let come: Buffer = Buffer.alloc(0);
   while (come.length < HEADER_SIZE) {
@@ -36,7 +39,7 @@ async function* following(first: Buffer, rest: AsyncIterator<Buffer>): AsyncIter
 
 /** Returns the format of a file with packets of all captures, or `links` if their kinds of link differ. */
 export function oneKind(
-  all: readonly Begun[],
+  all: readonly OpenCapture[],
 ): { readonly kind: Omit<CaptureKind, "littleEndian"> } | { readonly links: readonly string[] } {
   const types = [...new Set(all.map(({ kind }) => kind.linkType))];
   const [linkType = 0] = types;
@@ -61,7 +64,7 @@ const linkName = (type: number): string => LINKS[type] ?? `link type ${type}`;
 
 /** Writes the packets of all captures as they come; calls `ended` for each that sends no more. */
 export async function mergeCaptures(
-  all: readonly Begun[],
+  all: readonly OpenCapture[],
   into: Omit<CaptureKind, "littleEndian">,
   write: (bytes: Buffer, packets: number) => Promise<void>,
   ended: (name: string, broken: boolean) => Promise<void>,

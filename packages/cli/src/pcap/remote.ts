@@ -1,6 +1,6 @@
 import { shellQuoted } from "@slipway/kernel/shell";
 
-export interface Wanted {
+export interface CaptureOptions {
   readonly interface: string;
   readonly snaplen: number;
   readonly filter: string | undefined;
@@ -32,7 +32,7 @@ kill "$waits" 2>/dev/null
 exit "$code"`;
 
 /** For a shell in a VM, with `sudo` where it is needed. All that was typed are arguments, and nothing in them means a command. */
-export function captureCommand(wanted: Wanted): string {
+export function captureCommand(wanted: CaptureOptions): string {
   const typed = [wanted.interface, String(wanted.snaplen), wanted.filter ?? ""].map(shellQuoted).join(" ");
   const sh = `sh -c ${shellQuoted(SCRIPT)} sh "$SSH_CLIENT" ${typed}`;
   return `if [ "$(id -u)" = 0 ]; then exec ${sh}; else exec sudo -n ${sh}; fi`;

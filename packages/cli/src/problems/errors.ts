@@ -12,7 +12,15 @@ export const ProblemsUndecided = defineError<Record<never, never>>({
   kind: "operator",
   typed: true,
   message: () => "there is no terminal to ask at what is to be done about each problem",
-  next: "Say it with --auto or --resolution, or only look with `cloud-check --report`.",
+  next: "Say it with --auto or --resolution, or only look with `slipway cloud-check --report`.",
+});
+
+export const PlanUndecided = defineError<Record<never, never>>({
+  code: "CLK-005",
+  kind: "operator",
+  typed: true,
+  message: () => "there is no terminal to ask at what is to be planned for each type of problem",
+  next: "Say it with --resolution, once for each kind of repair, such as --resolution recreate_vm. `slipway cloud-check --report` lists the problems.",
 });
 
 export const PlanUnreadable = defineError<{ path: string; why: string }>({

@@ -6,7 +6,7 @@ import { check } from "@slipway/protocol/schema/check";
 import { mapOf, open, text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { NotPlanned, PlanUnreadable } from "./errors.ts";
-import type { Answers } from "./scan.ts";
+import type { ChosenResolutions } from "./scan.ts";
 
 const plan = open({
   instance_groups_plan: v.array(
@@ -42,8 +42,8 @@ export function byGroup(problems: readonly Problem[]): readonly (readonly [strin
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-export interface Planned {
-  readonly answers: Answers;
+export interface AppliedPlan {
+  readonly answers: ChosenResolutions;
   readonly overrides: Readonly<Record<string, string>>;
 }
 
@@ -52,7 +52,7 @@ export function planned(
   { instance_groups_plan: groups }: RecoveryPlan,
   problems: readonly Problem[],
   path: string,
-): Planned {
+): AppliedPlan {
   const answers: Record<string, string | null> = {};
   const wrong = new Set<string>();
   for (const { id, type, instance_group, resolutions } of problems) {

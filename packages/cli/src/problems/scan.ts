@@ -16,12 +16,12 @@ export async function scanned(api: DirectorApi, deployment: string): Promise<rea
 }
 
 /** Resolutions by problem id; null selects the Director's default. */
-export type Answers = Readonly<Record<string, string | null>>;
+export type ChosenResolutions = Readonly<Record<string, string | null>>;
 
 export async function resolve(
   api: DirectorApi,
   deployment: string,
-  resolutions: Answers,
+  resolutions: ChosenResolutions,
   overrides: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const body = JSON.stringify({

@@ -1,7 +1,7 @@
 import { defineError, messageTrail, SlipwayError } from "@slipway/kernel/errors";
 import { HttpTrouble } from "@slipway/kernel/http/client";
 import { HttpProxyTrouble } from "@slipway/kernel/http/proxy-wire";
-import { ProxyTrouble } from "@slipway/kernel/proxy-trouble";
+import { ProxyError } from "@slipway/kernel/proxy-error";
 
 /** `from`: BOSH_ALL_PROXY, or the option. What was given is not repeated: it may hold a password. */
 export const BadProxyUrl = defineError<{ from: string; why: string }>({
@@ -39,7 +39,7 @@ export const JumpboxClosed = defineError<{ user: string; host: string; port: num
 export function proxyTrouble(error: unknown): SlipwayError | undefined {
   const cause = error instanceof HttpTrouble ? error.cause : error;
   if (cause instanceof SlipwayError) return cause;
-  if (!(cause instanceof ProxyTrouble)) return undefined;
+  if (!(cause instanceof ProxyError)) return undefined;
   const from = cause instanceof HttpProxyTrouble ? "https_proxy" : "BOSH_ALL_PROXY";
   const why = messageTrail(cause);
   return cause.lasting ? ProxyRefuses({ from, why }) : ProxyAway({ from, why });

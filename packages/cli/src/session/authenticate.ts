@@ -2,7 +2,7 @@ import { type Info, info } from "@slipway/protocol/director/info";
 import { SILENT } from "../api/follow.ts";
 import type { Tools } from "../tools.ts";
 import { LoginFailed, NoCredentials, UaaRefused } from "./errors.ts";
-import type { Remembered } from "./logins.ts";
+import type { RememberedLogin } from "./logins.ts";
 import { openClient, uaaOf, wireTo } from "./open-client.ts";
 import type { Session } from "./session.ts";
 import { CLI_CLIENT, type Prompt, UaaClient } from "./uaa-client.ts";
@@ -22,15 +22,15 @@ export async function infoFor(session: Session, tools: Omit<Needed, "ui">): Prom
 }
 
 /** Credentials to remember of a user: a password, or tokens. */
-export type Credentials = Required<Pick<Remembered, "user">> &
-  Pick<Remembered, "password" | "uaa_url" | "access_token" | "refresh_token">;
+export type LoginCredentials = Required<Pick<RememberedLogin, "user">> &
+  Pick<RememberedLogin, "password" | "uaa_url" | "access_token" | "refresh_token">;
 
 /** Asks for missing credentials, and again if they are wrong; tries given ones once. */
 export async function authenticate(
   session: Session,
   given: { readonly client: string | undefined; readonly clientSecret: string | undefined },
   tools: Needed,
-): Promise<Credentials> {
+): Promise<LoginCredentials> {
   const { url, ca } = session;
   const uaaUrl = await uaaOf(session, tools);
   if (uaaUrl !== undefined) {
@@ -52,7 +52,7 @@ export async function authenticate(
 }
 
 /** Logs in with the answers to the UAA's prompts. The password is not remembered. */
-async function asUser(uaa: UaaClient, tools: Needed): Promise<Credentials> {
+async function asUser(uaa: UaaClient, tools: Needed): Promise<LoginCredentials> {
   const prompts = await uaa.prompts();
   for (let attempt = 1; ; attempt++) {
     const answers = await answersTo(prompts, tools);
@@ -86,7 +86,7 @@ async function asClient(
   uaa: UaaClient,
   given: { readonly client: string | undefined; readonly clientSecret: string | undefined },
   tools: Needed,
-): Promise<Credentials> {
+): Promise<LoginCredentials> {
   const user = given.client ?? "";
   const password = given.clientSecret ?? (await filled(tools, "Client secret", true));
   await uaa.grant({ id: user, secret: password }, { grant_type: "client_credentials" });

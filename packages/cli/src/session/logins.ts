@@ -29,7 +29,7 @@ const loginsFile = v.strictObject({
   current: v.optional(filled),
 });
 
-export type Remembered = v.InferOutput<typeof remembered>;
+export type RememberedLogin = v.InferOutput<typeof remembered>;
 export type Logins = Readonly<v.InferOutput<typeof loginsFile>>;
 
 const NONE: Logins = { version: 1, environments: [] };
@@ -60,11 +60,11 @@ export async function writeLogins(path: string, logins: Logins): Promise<void> {
 }
 
 /** Finds an environment by alias or by URL. */
-export const findLogin = (logins: Logins, name: string): Remembered | undefined =>
+export const findLogin = (logins: Logins, name: string): RememberedLogin | undefined =>
   logins.environments.find(({ alias, url }) => alias === name || url === name);
 
 /** Merges a log-in into the one remembered for the same URL, field by field. */
-export function withLogin(logins: Logins, login: Remembered, current: boolean): Logins {
+export function withLogin(logins: Logins, login: RememberedLogin, current: boolean): Logins {
   const before = logins.environments.find(({ url }) => url === login.url);
   const others = logins.environments
     .filter(({ url }) => url !== login.url)
@@ -77,7 +77,7 @@ export function withLogin(logins: Logins, login: Remembered, current: boolean): 
   };
 }
 
-function nameless({ alias: _, ...rest }: Remembered): Remembered {
+function nameless({ alias: _, ...rest }: RememberedLogin): RememberedLogin {
   return rest;
 }
 
@@ -87,7 +87,7 @@ export const withoutAlias = (logins: Logins, alias: string): Logins => ({
   environments: logins.environments.map((one) => (one.alias === alias ? nameless(one) : one)),
 });
 
-export function withoutCredentials(login: Remembered): Remembered {
+export function withoutCredentials(login: RememberedLogin): RememberedLogin {
   const { user: _, password: __, uaa_url: ___, access_token: ____, refresh_token: _____, ...rest } = login;
   return rest;
 }

@@ -1,5 +1,5 @@
 import { info } from "@slipway/protocol/director/info";
-import { Client, type ClientOptions } from "../api/client.ts";
+import { type ApiClientOptions, Client } from "../api/client.ts";
 import { SILENT } from "../api/follow.ts";
 import type { TokenSource } from "../api/token-source.ts";
 import type { Home } from "../home/home.ts";
@@ -9,7 +9,7 @@ import type { Session } from "./session.ts";
 import { UaaClient } from "./uaa-client.ts";
 import { clientTokens, userTokens } from "./uaa-tokens.ts";
 
-type Parts = Pick<ClientOptions, "clock" | "stop" | "teller"> & Pick<Tools, "proxy">;
+type Parts = Pick<ApiClientOptions, "clock" | "stop" | "teller"> & Pick<Tools, "proxy">;
 
 /** A way to the Director, by password or by the tokens of its UAA. */
 export function openClient(session: Session, parts: Parts, home: Pick<Home, "loginFile">): Client {

@@ -4,7 +4,7 @@ import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import type { Home } from "../home/home.ts";
 import type { Globals } from "../parse/globals.ts";
 import { BadCaCert, BadEnvFile, BadEnvironment, NoEnvironment } from "./errors.ts";
-import { findLogin, type Logins, type Remembered, readLogins } from "./logins.ts";
+import { findLogin, type Logins, type RememberedLogin, readLogins } from "./logins.ts";
 import type { SavedTokens } from "./uaa-tokens.ts";
 
 /** A Director and the credentials for it. */
@@ -24,14 +24,14 @@ export interface Session {
   readonly passedOver?: string;
 }
 
-export type Asked = Pick<Globals, "environment" | "caCert" | "client" | "clientSecret">;
+export type ConnectionOptions = Pick<Globals, "environment" | "caCert" | "client" | "clientSecret">;
 
 /**
  * Options and BOSH_ variables, then what `log-in` and `alias-env` have remembered, then the Director that `slipway up`
  * has written down. Credentials remembered for one Director are never sent to another.
  */
 export async function findSession(
-  asked: Asked,
+  asked: ConnectionOptions,
   home: Pick<Home, "loginFile" | "envFile" | "runFile">,
 ): Promise<Session> {
   const logins = await readLogins(home.loginFile);
@@ -73,8 +73,8 @@ function urlOf(
 
 /** Takes name and password from the same source: a name from one and a password from another do not match. */
 function credentials(
-  asked: Asked,
-  login: Remembered | undefined,
+  asked: ConnectionOptions,
+  login: RememberedLogin | undefined,
   local: Readonly<Record<string, string>>,
 ): Pick<Session, "user" | "password" | "uaa" | "unsure"> {
   if (asked.client !== undefined) {

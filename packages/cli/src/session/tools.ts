@@ -5,16 +5,16 @@ import type { Tools } from "../tools.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import { NoDeployment } from "./errors.ts";
 
-export type World = Pick<Tools, "clock" | "random" | "env" | "home" | "programs" | "stop">;
+export type ToolInputs = Pick<Tools, "clock" | "random" | "env" | "home" | "programs" | "stop">;
 
 /** Tools, and what has to be put away after the command. */
-export interface Kit {
+export interface CommandTools {
   readonly tools: Tools;
   close(): void;
 }
 
 /** Returns the dependencies of a command. `quiet`: the environment in use is not printed. */
-export function toolsFor(world: World, globals: Globals, ui: Terminal, quiet: boolean): Kit {
+export function toolsFor(world: ToolInputs, globals: Globals, ui: Terminal, quiet: boolean): CommandTools {
   const proxy = new AllProxy(world);
   let client: Promise<Client> | undefined;
   const opened: Client[] = [];

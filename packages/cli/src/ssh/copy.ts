@@ -3,13 +3,13 @@ import { BadArgument } from "../parse/errors.ts";
 import type { Host } from "./session.ts";
 
 /** One side of a copy: a path here, or one in VMs. */
-export interface Side {
+export interface CopySide {
   readonly slug: string | undefined;
   readonly path: string;
 }
 
 /** `web/0:/tmp/x` is in a VM, with --director `:/tmp/x`; what has no colon, or one behind a slash of a path, is here. */
-export function sideOf(given: string, atDirector = false): Side {
+export function sideOf(given: string, atDirector = false): CopySide {
   const at = given.indexOf(":");
   if (atDirector && at === 0) return { slug: ENV_NAME, path: given.slice(1) };
   const before = given.slice(0, Math.max(0, at));

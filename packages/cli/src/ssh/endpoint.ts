@@ -1,5 +1,5 @@
 import { hostOf } from "@slipway/kernel/http/wire";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import { type AgentEndpoint, ENV_NAME } from "../create-env/agents/at-endpoint.ts";
 import { Contradiction } from "../parse/errors.ts";
 import { BadCaCert } from "../session/errors.ts";
@@ -9,7 +9,7 @@ const PORT = 6868;
 
 /** Undefined: a Director is asked. `slug`: the instance that was named beside it. */
 export async function endpointOf(
-  given: Given,
+  given: TypedInput,
   env: NodeJS.ProcessEnv,
   slug: string | undefined,
 ): Promise<AgentEndpoint | undefined> {

@@ -1,12 +1,12 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { describe, expect, it } from "vitest";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import { AllProxy } from "../proxy/all-proxy.ts";
-import type { Programs } from "../tools.ts";
+import type { SlipwayPrograms } from "../tools.ts";
 import { socksGateway, toldGateway, typedGateway } from "./gateway.ts";
 
-const given = (texts: Readonly<Record<string, string>>, flags: readonly string[] = []): Given => ({
+const given = (texts: Readonly<Record<string, string>>, flags: readonly string[] = []): TypedInput => ({
   argument: () => undefined,
   argumentsFrom: () => [],
   text: (name) => texts[name],
@@ -45,7 +45,7 @@ describe("a way through another host", () => {
 describe("a way through a SOCKS5 proxy", () => {
   const through = (texts: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) => {
     const proxy = new AllProxy({ env, clock: systemClock, random: systemRandom });
-    const programs = { self: ["/opt/no de", "/opt/slipway.cjs"] } as unknown as Programs;
+    const programs = { self: ["/opt/no de", "/opt/slipway.cjs"] } as unknown as SlipwayPrograms;
     return socksGateway(given(texts, ["gw-disable"]), { env, proxy, programs });
   };
 

@@ -1,6 +1,6 @@
 import { shellQuoted } from "@slipway/kernel/shell";
 import type { SshAnswer } from "@slipway/protocol/director/ssh";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
 import { pipeThrough } from "../proxy/pipe.ts";
 import type { Tools } from "../tools.ts";
@@ -16,7 +16,7 @@ export interface Through {
  * and is not switched off with them. Slipway's own program connects to it: `nc -x` is not everywhere, and takes no password.
  */
 export async function socksGateway(
-  given: Given,
+  given: TypedInput,
   { env, proxy, programs }: Pick<Tools, "env" | "proxy" | "programs">,
 ): Promise<Through | undefined> {
   const typed = given.text("gw-socks5");
@@ -30,7 +30,7 @@ export async function socksGateway(
 }
 
 /** Returns the options with which ssh and scp go through the gateway that was asked for; undefined if none was. */
-export function typedGateway(given: Given, env: NodeJS.ProcessEnv): readonly string[] | undefined {
+export function typedGateway(given: TypedInput, env: NodeJS.ProcessEnv): readonly string[] | undefined {
   const one = (name: "host" | "user" | "private-key") =>
     given.text(`gw-${name}`) || env[`BOSH_GW_${name.toUpperCase().replace("-", "_")}`] || undefined;
   const [host, user, key] = [one("host"), one("user"), one("private-key")];

@@ -7,7 +7,7 @@ import { CommandMissing, systemExec } from "@slipway/kernel/exec";
 import { vm } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
 import { piece } from "../api/request-path.ts";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import { ENV_NAME, withAgentAt } from "../create-env/agents/at-endpoint.ts";
 import { BadArgument, Contradiction } from "../parse/errors.ts";
 import { slug } from "../states/slug.ts";
@@ -15,7 +15,7 @@ import type { Tools } from "../tools.ts";
 import { endpointOf } from "./endpoint.ts";
 import { NoSsh, NoVmMeant } from "./errors.ts";
 import { socksGateway, typedGateway } from "./gateway.ts";
-import { agentOrder, directorOrder, type Found, type Order, SSH_PORT } from "./order.ts";
+import { type KnownHost, SSH_PORT, type SshUsers, sshUsersOfAgent, sshUsersOfDirector } from "./ssh-users.ts";
 
 /** One VM that can be entered. */
 export interface Host {
@@ -27,7 +27,7 @@ export interface Host {
   readonly through: readonly string[];
 }
 
-export interface Session {
+export interface SshSession {
   readonly user: string;
   readonly hosts: readonly Host[];
   /** Returns options of ssh and scp: the identity, and the host keys to trust. */
@@ -44,14 +44,14 @@ export type SessionTools = Pick<
 /** With the key and the user that were typed, or with those of a session that is made for it. */
 export async function withSession<T>(
   asked: string | undefined,
-  given: Given,
+  given: TypedInput,
   tools: SessionTools,
-  work: (session: Session) => Promise<T>,
+  work: (session: SshSession) => Promise<T>,
 ): Promise<T> {
   const socks = await socksGateway(given, tools);
   const typed = socks?.flags ?? typedGateway(given, tools.env);
   const key = given.text("private-key");
-  const session = (one: Session): Session => ({
+  const session = (one: SshSession): SshSession => ({
     ...one,
     flags: (host) => [...one.flags(host), ...(typed ?? host.through)],
     env: socks?.env ?? {},
@@ -66,9 +66,10 @@ export async function withSession<T>(
   }
   if (given.text("username") !== undefined)
     throw Contradiction({ problem: "--username is the user of --private-key, which is not given" });
-  const enter = (order: Order) => withMadeSession(order, tools, (made) => work(session(made)));
-  if (endpoint !== undefined) return await withAgentAt(endpoint, tools, (agent) => enter(agentOrder(agent)));
-  return await enter(directorOrder(asked, tools.mustDeployment(), await tools.director()));
+  const enter = (order: SshUsers) => withMadeSession(order, tools, (made) => work(session(made)));
+  if (endpoint !== undefined)
+    return await withAgentAt(endpoint, tools, (agent) => enter(sshUsersOfAgent(agent)));
+  return await enter(sshUsersOfDirector(asked, tools.mustDeployment(), await tools.director()));
 }
 
 /** Opens a session with the user's own key. As upstream, any host key is accepted: none is known. */
@@ -76,7 +77,7 @@ async function ownSession(
   hosts: () => Promise<readonly Host[]>,
   key: string,
   user = "vcap",
-): Promise<Session> {
+): Promise<SshSession> {
   // It stands where ssh would also read an option.
   if (!/^[A-Za-z_][\w.-]*$/.test(user)) throw BadArgument({ given: user, what: "the name of a user" });
   return { user, hosts: await hosts(), flags: ({ port }) => flagsOf(key, undefined, port) };
@@ -100,9 +101,9 @@ async function vmsMeant(asked: string | undefined, tools: SessionTools): Promise
 
 /** Makes a user with a key of its own in the VMs for as long as `work` takes. Nothing of it stays. */
 async function withMadeSession<T>(
-  order: Order,
+  order: SshUsers,
   tools: SessionTools,
-  work: (session: Session) => Promise<T>,
+  work: (session: SshSession) => Promise<T>,
 ): Promise<T> {
   const dir = await mkdtemp(join(tmpdir(), "slipway-ssh-"));
   try {
@@ -139,7 +140,7 @@ async function makeKey(path: string): Promise<void> {
   }
 }
 
-const knownLine = ({ ip, port, hostKey }: Found): string =>
+const knownLine = ({ ip, port, hostKey }: KnownHost): string =>
   `${port === SSH_PORT ? ip : `[${ip}]:${port}`} ${hostKey}\n`;
 
 /** Returns upstream's options of ssh; the user's own configuration is ignored. */

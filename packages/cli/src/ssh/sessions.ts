@@ -1,10 +1,10 @@
-import type { Given } from "../command.ts";
-import { type Host, type Session, type SessionTools, withSession } from "./session.ts";
+import type { TypedInput } from "../command.ts";
+import { type Host, type SessionTools, type SshSession, withSession } from "./session.ts";
 
 /** A VM, and the session it is entered in. */
 export interface Entered {
   readonly host: Host;
-  readonly session: Session;
+  readonly session: SshSession;
 }
 
 /**
@@ -13,7 +13,7 @@ export interface Entered {
  */
 export async function withSessions<T>(
   asked: readonly string[],
-  given: Given,
+  given: TypedInput,
   tools: SessionTools,
   work: (entered: readonly Entered[]) => Promise<T>,
 ): Promise<T> {

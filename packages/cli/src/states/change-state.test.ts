@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { requestPath } from "../api/request-path.ts";
 import { COMMANDS } from "../commands.ts";
 import { parse } from "../parse/parse.ts";
-import { type Action, stateRequest } from "./change-state.ts";
+import { type StateAction, stateRequest } from "./change-state.ts";
 
 function request(...argv: readonly string[]) {
   const parsed = parse(argv, COMMANDS, "1", { env: {}, columns: 80, write: () => {} });
   if (parsed.kind !== "run") throw new Error("nothing to run");
-  return stateRequest(parsed.command.name as Action, "shop", parsed.given);
+  return stateRequest(parsed.command.name as StateAction, "shop", parsed.given);
 }
 
 const sent = (...argv: readonly string[]) => {

@@ -1,15 +1,15 @@
 import type { ApiRequest } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 import { runTask } from "../api/run-task.ts";
-import type { Argument, Given, Option } from "../command.ts";
+import type { CommandArgument, Option, TypedInput } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
 import type { Tools } from "../tools.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 import { slug } from "./slug.ts";
 
-export type Action = "start" | "stop" | "restart" | "recreate";
+export type StateAction = "start" | "stop" | "restart" | "recreate";
 
-export const stateArguments: readonly Argument[] = [
+export const stateArguments: readonly CommandArgument[] = [
   {
     name: "[slug]",
     about: "group, group/id or group/index; without it all instances",
@@ -28,7 +28,7 @@ export const skipDrain: Option = { flags: "--skip-drain", about: "do not run dra
 export const fix: Option = { flags: "--fix", about: "also instances whose agent does not answer" };
 
 /** Returns the request: to converge the whole deployment, or for one instance only. */
-export function stateRequest(action: Action, deployment: string, given: Given): ApiRequest {
+export function stateRequest(action: StateAction, deployment: string, given: TypedInput): ApiRequest {
   const asked = given.argument(0);
   const to = asked === undefined ? undefined : slug(asked);
   const drainless = given.flag("skip-drain") ? "true" : undefined;
@@ -67,21 +67,21 @@ export function stateRequest(action: Action, deployment: string, given: Given): 
 }
 
 /** Asks, and follows it to its end. */
-export async function changeState(action: Action, given: Given, tools: Tools): Promise<number> {
+export async function changeState(action: StateAction, given: TypedInput, tools: Tools): Promise<number> {
   const api = await tools.director();
   const request = stateRequest(action, tools.mustDeployment(), given);
-  await confirmed(tools.ui);
+  await requireConfirmation(tools.ui);
   await runTask(api, request);
   return 0;
 }
 
-function stateOf(action: Action, hard: boolean): string {
+function stateOf(action: StateAction, hard: boolean): string {
   if (action === "start") return "started";
   if (action === "stop") return hard ? "detached" : "stopped";
   return action;
 }
 
-function alonePreventedBy(given: Given, id: string | undefined): string | undefined {
+function alonePreventedBy(given: TypedInput, id: string | undefined): string | undefined {
   const other = ["converge", "canaries", "max-in-flight", "dry-run"].find((option) => given.flag(option));
   if (other !== undefined) return `--no-converge and --${other} exclude each other`;
   return id === undefined

@@ -1,9 +1,9 @@
 import { piece } from "../api/request-path.ts";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import type { Tools } from "../tools.ts";
 import { instanceSlug } from "./slug.ts";
 
-export async function setIgnored(ignore: boolean, given: Given, tools: Tools): Promise<number> {
+export async function setIgnored(ignore: boolean, given: TypedInput, tools: Tools): Promise<number> {
   const api = await tools.director();
   const deployment = piece(tools.mustDeployment());
   const { group, id } = instanceSlug(given.argument(0) ?? "");

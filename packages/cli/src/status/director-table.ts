@@ -5,8 +5,9 @@ import { localTimeText } from "../ui/time-text.ts";
 import type { Table } from "../ui/ui.ts";
 
 /** How a Director is, as it says itself. */
-export const directorTable = (now: DirectorStatus): Table =>
-  fieldsTable("", [
+export const directorTable = (now: DirectorStatus): Table => ({
+  labeled: true,
+  ...fieldsTable("", [
     ["name", "Name", now.name],
     ["uuid", "UUID", now.uuid],
     ["version", "Version", now.version],
@@ -19,7 +20,8 @@ export const directorTable = (now: DirectorStatus): Table =>
     ["disk", "Disk", diskText(now.disk)],
     ["certificates", "Certificates", now.certificates.map(certificateText).join("\n")],
     ["nats", "NATS", now.nats ? (now.nats.connected ? "connected" : "not connected") : "none"],
-  ]);
+  ]),
+});
 
 function restoredText({
   taken_at: taken,

@@ -4,7 +4,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import type { BuiltStemcell } from "./build-local.ts";
 import { type DebianOrder, type DebianRoot, debianRoot } from "./debian/root.ts";
-import { type About, dockerManifest } from "./docker-manifest.ts";
+import { dockerManifest, type StemcellName } from "./docker-manifest.ts";
 import { BadStemcellOption } from "./errors.ts";
 import { withWorkDir } from "./work-dir.ts";
 import { writeArchive } from "./write-archive.ts";
@@ -54,7 +54,7 @@ export async function buildDockerStemcell(order: DockerStemcellOrder): Promise<B
   });
 }
 
-async function keepStemcell(to: string, made: DebianRoot, about: About) {
+async function keepStemcell(to: string, made: DebianRoot, about: StemcellName) {
   return await writeArchive(to, [
     { name: "stemcell.MF", text: dockerManifest(about, await fileDigest(made.path, "sha1")) },
     { name: "packages.txt", text: `${made.packages.join("\n")}\n` },

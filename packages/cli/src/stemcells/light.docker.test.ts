@@ -11,7 +11,7 @@ import { fileEntry, tarball } from "@slipway/testkit/tarball";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { stemcellBuild } from "../commands/stemcell-build.ts";
 import { scene } from "../deploy/testing/fakes.ts";
-import { givenOf } from "../interpolate/testing/given.ts";
+import { typedOptionsOf } from "../interpolate/testing/typed-options.ts";
 
 const trouble = await engineTrouble();
 const AT = { "docker-host": HOST };
@@ -36,7 +36,13 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a light stemcel
   async function uploaded(digest: string, more: Record<string, string> = {}) {
     const out = join(await mkdtemp(join(cloud.dir, "light-")), "s.tgz");
     const { tools } = scene({});
-    const given = givenOf({ for: "docker", "from-image": `${reference}@${digest}`, ...AT, ...more, out });
+    const given = typedOptionsOf({
+      for: "docker",
+      "from-image": `${reference}@${digest}`,
+      ...AT,
+      ...more,
+      out,
+    });
     expect(await stemcellBuild.run(given, tools)).toBe(0);
     const dir = `${out}.unpacked`;
     await mkdir(dir);
@@ -80,7 +86,10 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a light stemcel
       const { tools, heard } = scene({});
       const image = `${OTHER.repo}:${OTHER.tag}@${Id}`;
       const out = `${imagePath}.tgz`;
-      await stemcellBuild.run(givenOf({ for: "docker", "from-image": image, ...AT, ...more, out }), tools);
+      await stemcellBuild.run(
+        typedOptionsOf({ for: "docker", "from-image": image, ...AT, ...more, out }),
+        tools,
+      );
       const [table] = heard.tables;
       return table?.rows[0]?.[Object.keys(table.header).indexOf("api_version")];
     }

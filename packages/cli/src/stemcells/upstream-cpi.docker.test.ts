@@ -6,11 +6,11 @@ import { execIn } from "@slipway/cpi-docker/engine/exec";
 import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
+import { addressOctet } from "@slipway/testkit/address-octet";
 import { AGENT_SERVER, CA } from "@slipway/testkit/certificates";
-import { DockerCloud, engineTrouble, manual, Vm } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, DockerVm, engineTrouble, manual } from "@slipway/testkit/docker-cloud";
 import { AGENT_BUNDLE } from "@slipway/testkit/docker-image";
 import { needs } from "@slipway/testkit/needs";
-import { ownOctet } from "@slipway/testkit/own-octet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildHostStemcell } from "./build-host.ts";
 
@@ -80,7 +80,7 @@ class UpstreamCpi {
     ip: string,
     way: keyof typeof COMMANDS,
     disks: Readonly<Record<string, string>> = {},
-  ): Promise<Vm> {
+  ): Promise<DockerVm> {
     const cid = `c-${systemRandom.hex(8)}`;
     const modules = join(this.#cloud.dir, "modules");
     await mkdir(modules, { recursive: true });
@@ -107,11 +107,11 @@ class UpstreamCpi {
     await this.#post(`/containers/${cid}/start`, {});
     // The settings come when it runs already.
     await this.#put(cid, settingsOf(cid, ip, disks));
-    return new Vm(this.#cloud, cid, ip);
+    return new DockerVm(this.#cloud, cid, ip);
   }
 
   /** Reads the settings back as upstream's CPI does, before it recreates a VM with or without a disk. */
-  async settings(vm: Vm): Promise<string> {
+  async settings(vm: DockerVm): Promise<string> {
     const { engine } = await this.#cloud.cloud();
     const command = ["tar", "-c", "-f", "-", "-C", "/var/vcap/bosh", "--", "warden-cpi-agent-env.json"];
     return (await execIn(engine, vm.cid, command, "reading settings")).stdout;
@@ -127,7 +127,7 @@ class UpstreamCpi {
     this.#left.clear();
   }
 
-  async remove(vm: Vm): Promise<void> {
+  async remove(vm: DockerVm): Promise<void> {
     const { engine } = await this.#cloud.cloud();
     await engine.run({
       doing: "removing",
@@ -179,7 +179,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
     let cloud: DockerCloud;
     let cpi: UpstreamCpi;
     // The whole range is its network: no other test has a part of it.
-    const range = `10.216.${ownOctet()}`;
+    const range = `10.216.${addressOctet()}`;
 
     beforeAll(async () => {
       cloud = await DockerCloud.open();

@@ -17,7 +17,7 @@ export interface WrittenArchive {
 }
 
 /** A file of the archive: its text, or where its content is. */
-export type ArchiveFile =
+export type StemcellFile =
   | { readonly name: string; readonly text: string }
   | { readonly name: string; readonly path: string };
 
@@ -27,7 +27,7 @@ export type ArchiveFile =
  */
 export async function writeArchive(
   to: string,
-  files: readonly ArchiveFile[],
+  files: readonly StemcellFile[],
   { level = 6 }: { readonly level?: number } = {},
 ): Promise<WrittenArchive> {
   const partial = join(dirname(to), `.${basename(to)}.${systemRandom.hex(6)}.partial`);
@@ -46,7 +46,7 @@ export async function writeArchive(
   }
 }
 
-const input = (file: ArchiveFile): TarInput =>
+const input = (file: StemcellFile): TarInput =>
   "text" in file ? { ...file, type: "text", mode: 0o644 } : { ...file, type: "file", mode: 0o644 };
 
 async function sync(path: string): Promise<void> {

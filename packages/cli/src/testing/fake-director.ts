@@ -8,7 +8,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 
-export interface Seen {
+export interface SeenRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
@@ -16,7 +16,7 @@ export interface Seen {
   readonly bytes: Uint8Array;
 }
 
-export interface Answer {
+export interface FakeAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -26,7 +26,7 @@ export interface Answer {
   readonly early?: boolean;
 }
 
-export type Handler = Answer | ((seen: Seen) => Answer);
+export type FakeHandler = FakeAnswer | ((seen: SeenRequest) => FakeAnswer);
 
 export interface FakeTask {
   /** One for each time it is asked; the last one stays. */
@@ -40,10 +40,10 @@ export interface FakeTask {
 
 /** A Director with prepared answers, over TLS. Records the requests it receives. */
 export class FakeDirector {
-  readonly seen: Seen[] = [];
+  readonly seen: SeenRequest[] = [];
   /** How many there were. */
   connections = 0;
-  readonly #routes = new Map<string, Handler>();
+  readonly #routes = new Map<string, FakeHandler>();
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #remove: () => Promise<void>;
@@ -95,7 +95,7 @@ export class FakeDirector {
   }
 
   /** `GET /info`, with or without its query. */
-  on(request: string, handler: Handler): this {
+  on(request: string, handler: FakeHandler): this {
     this.#routes.set(request, handler);
     return this;
   }

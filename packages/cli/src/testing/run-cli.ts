@@ -5,13 +5,13 @@ import { COMMANDS } from "../commands.ts";
 import { homeOf } from "../home/home.ts";
 import { main } from "../main.ts";
 
-export interface Ran {
+export interface CliResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-export interface RunOptions {
+export interface RunCliOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly home?: string;
   readonly commands?: readonly Command[];
@@ -19,7 +19,7 @@ export interface RunOptions {
 }
 
 /** The program in this process, with its output kept. Its stdout is a pipe; `--tty` makes it a terminal. */
-export async function runCli(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
+export async function runCli(argv: readonly string[], options: RunCliOptions = {}): Promise<CliResult> {
   const out: string[] = [];
   const err: string[] = [];
   const code = await main(options.commands ?? COMMANDS, {

@@ -1,16 +1,16 @@
 import { cut, padded, printable, widthOf } from "./text.ts";
 
 /** A piece of a line and its colour. */
-export type Part = readonly [text: string, paint?: (text: string) => string];
+export type LinePart = readonly [text: string, paint?: (text: string) => string];
 
 /** Returns foreign text on one line, with only printable characters. */
 export const oneLine = (text: string): string => printable(text.replace(/\s+/g, " ").trim());
 
-export const widthOfParts = (parts: readonly Part[]): number =>
+export const widthOfParts = (parts: readonly LinePart[]): number =>
   parts.reduce((sum, [text]) => sum + widthOf(text), 0);
 
 /** A line of at most so many columns: it is cut first and painted then. */
-export function lineOf(parts: readonly Part[], columns: number): string {
+export function lineOf(parts: readonly LinePart[], columns: number): string {
   let room = columns;
   let line = "";
   for (const [text, paint] of parts) {
@@ -24,7 +24,7 @@ export function lineOf(parts: readonly Part[], columns: number): string {
 }
 
 /** Something at the left and something at the right end, which goes before it. */
-export function bothEnds(left: readonly Part[], right: readonly Part[], columns: number): string {
+export function bothEnds(left: readonly LinePart[], right: readonly LinePart[], columns: number): string {
   const wide = widthOfParts(right);
   if (wide + 8 > columns) return lineOf(left, columns);
   const room = columns - wide - 1;

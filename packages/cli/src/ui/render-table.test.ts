@@ -16,6 +16,25 @@ const table: Table = {
 
 const terminal = (columns: number) => ({ kind: "terminal", columns }) as const;
 
+it("a single thing keeps its titles in a pipe if the table says so, unless columns are asked for", () => {
+  const one: Table = {
+    content: "",
+    transpose: true,
+    labeled: true,
+    header: { director: "Director", process: "Process" },
+    rows: [["running", "12"]],
+  };
+  const pipe = { kind: "pipe", columns: 80 } as const;
+  expect(renderTable(one, pipe)).toBe("Director\trunning\t\nProcess \t12\t\n");
+  expect(renderTable(withColumns(one, ["process"]), pipe)).toBe("12\t\n");
+});
+
+it("a footer names one row and several in words of their own", () => {
+  const health = { ...table, rowNames: ["instance", "instances"] } as const;
+  expect(renderTable(health, terminal(80))).toContain("\n2 instances\n");
+  expect(renderTable({ ...health, count: 1 }, terminal(80))).toContain("\n1 instance\n");
+});
+
 describe("a table on a terminal", () => {
   it("is aligned, has a dash for nothing, its notes and its number", () => {
     expect(renderTable(table, terminal(80))).toBe(

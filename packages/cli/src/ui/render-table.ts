@@ -2,7 +2,7 @@ import { NoSuchColumn } from "./errors.ts";
 import { padded, printable, widthOf } from "./text.ts";
 import type { Table } from "./ui.ts";
 
-export interface Look {
+export interface TableStyle {
   /** `terminal`: titles, footer, aligned. `pipe`: the rows alone, their cells followed by tabs, as upstream. */
   readonly kind: "terminal" | "pipe";
   /** A terminal's width. A table that is wider is printed row by row, each field on a line: nothing is cut off. */
@@ -11,10 +11,11 @@ export interface Look {
 }
 
 /** The table as text, its last line ended. */
-export function renderTable(table: Table, look: Look): string {
+export function renderTable(table: Table, look: TableStyle): string {
   const titles = Object.values(table.header).map(printable);
   const rows = table.rows.map((row) => row.map((cell) => (cell === "" ? "-" : printable(cell))));
   const gap = look.kind === "terminal" ? "  " : "\t";
+  if (look.kind === "pipe" && table.labeled === true) return fields(titles, rows, gap, (text) => text);
   if (look.kind === "pipe")
     return table.transpose === true
       ? rows
@@ -44,7 +45,8 @@ export function withColumns(table: Table, asked: readonly string[]): Table {
     wanted.add(at);
   }
   const kept = <T>(list: readonly T[]) => list.filter((_, at) => wanted.has(at));
-  return { ...table, header: Object.fromEntries(kept(entries)), rows: table.rows.map(kept) };
+  // A script that asks for columns wants their values alone.
+  return { ...table, labeled: false, header: Object.fromEntries(kept(entries)), rows: table.rows.map(kept) };
 }
 
 /** Upstream's key of a title: `Release(s)` is `release_s`. */
@@ -57,7 +59,7 @@ const keyOfTitle = (title: string) =>
 type Rows = readonly (readonly string[])[];
 type Bold = (text: string) => string;
 
-function grid(titles: readonly string[], rows: Rows, gap: string, bold: Bold, look: Look): string {
+function grid(titles: readonly string[], rows: Rows, gap: string, bold: Bold, look: TableStyle): string {
   // As upstream: what stands in the first column of the row above is not said again.
   const short = rows.map((row, at) => (row[0] === rows[at - 1]?.[0] ? ["~", ...row.slice(1)] : row));
   const whole = aligned([titles, ...short], gap);
@@ -107,13 +109,18 @@ function aligned(rows: Rows, gap: string, unpadded = false): string {
   return text;
 }
 
-function footer({ notes = [], rows, content, count = rows.length }: Table): string {
+function footer(table: Table): string {
+  const { notes = [], rows, content, count = rows.length } = table;
   const parts = [
     notes.map(printable).join("\n"),
-    content === "" || count === null ? "" : `${count} ${content}`,
+    content === "" || count === null ? "" : `${count} ${rowsText(table, count)}`,
   ];
   return parts
     .filter((part) => part !== "")
     .map((part) => `\n${part}\n`)
     .join("");
 }
+
+/** Names the rows. Tables that upstream has keep its word for any number. */
+const rowsText = ({ content, rowNames: names }: Table, count: number): string =>
+  names === undefined ? content : count === 1 ? names[0] : names[1];

@@ -1,5 +1,5 @@
 import type { ReadStream } from "node:tty";
-import type { Output } from "./terminal.ts";
+import type { TerminalOutput } from "./terminal.ts";
 import { widthOf } from "./text.ts";
 
 /** Keys that the screen handles. */
@@ -15,7 +15,7 @@ export interface Screen {
 }
 
 export interface ScreenOptions {
-  readonly out: Output;
+  readonly out: TerminalOutput;
   readonly input: ReadStream | undefined;
   readonly onKey: (key: Key) => void;
   readonly onResize: () => void;

@@ -7,7 +7,7 @@ import type { Screen } from "./screen.ts";
 import { cut, printable } from "./text.ts";
 import type { Paint, Progress, ScreenListener, Table, Ui } from "./ui.ts";
 
-export interface Output {
+export interface TerminalOutput {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -17,8 +17,8 @@ export interface Output {
 }
 
 export interface TerminalOptions {
-  readonly out: Output;
-  readonly err: Output;
+  readonly out: TerminalOutput;
+  readonly err: TerminalOutput;
   readonly input: ReadStream | undefined;
   readonly stop: AbortSignal;
   readonly json: boolean;
@@ -36,6 +36,7 @@ export interface TerminalOptions {
 export class Terminal implements Ui {
   readonly live: boolean;
   readonly json: boolean;
+  readonly asks: boolean;
   readonly columns: number;
   readonly paint: Paint;
   readonly #options: TerminalOptions;
@@ -56,6 +57,7 @@ export class Terminal implements Ui {
     this.#options = options;
     const terminal = options.out.isTTY === true;
     this.json = options.json;
+    this.asks = !options.nonInteractive && this.#input() !== undefined;
     this.live = terminal && !options.json;
     this.#dressed = (terminal || options.tty) && !options.json;
     // A terminal that does not know its width says 0.

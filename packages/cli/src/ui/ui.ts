@@ -12,12 +12,16 @@ export interface Table {
   /** Cells in the order of the header. An empty one is printed `-`. A cell may have several lines. */
   readonly rows: readonly (readonly Cell[])[];
   readonly notes?: readonly string[];
+  /** One row and several in its footer, where `content` is no such word: `["instance", "instances"]`. */
+  readonly rowNames?: readonly [one: string, several: string];
   /** How many it says there are, where that is not its rows; null: it says nothing. */
   readonly count?: number | null;
   /** Printed above it on a terminal. */
   readonly title?: string;
   /** A single thing, printed with its fields below each other, as `bosh env` does. */
   readonly transpose?: boolean;
+  /** In a pipe the fields of a single thing keep their titles. Upstream prints the values alone. */
+  readonly labeled?: boolean;
   /** Upstream pads cells in a pipe too. A table that it does not have need not. */
   readonly unpadded?: boolean;
 }
@@ -28,6 +32,8 @@ export interface Ui {
   readonly live: boolean;
   readonly columns: number;
   readonly json: boolean;
+  /** A person is asked before something is changed. */
+  readonly asks: boolean;
   /** A line of its own. */
   line(text: string): void;
   /** Prints text for readers at a terminal or of `--json` only, such as what was added. */

@@ -2,21 +2,21 @@ import { readFile } from "node:fs/promises";
 import type { Director } from "@slipway/director/start/director";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { backendFor, writeChoice } from "../cpis/choice.ts";
-import type { Backend, Choice, Prepared } from "../cpis/descriptor.ts";
+import type { Backend, ChosenCpi, PreparedCpi } from "../cpis/descriptor.ts";
 import { decide } from "../cpis/prepare.ts";
 import { cpiNamed } from "../cpis/table.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
-import { type CloudOptions, chooseConfig, configOf, rememberConfig } from "./config.ts";
+import { chooseConfig, configOf, rememberConfig, type UpOptions } from "./config.ts";
 import { writeEnvFile } from "./env-file.ts";
 import { HomeInUse, HomePrivate } from "./errors.ts";
 import { lockHome, makeHome } from "./home-dir.ts";
 import { rememberNats } from "./nats.ts";
 import { rememberPort } from "./port.ts";
-import { type Found, findCloud, forgetRunning, type Reach, writeRunning } from "./running.ts";
+import { findCloud, forgetRunning, type Reach, type RunningDirector, writeRunning } from "./running.ts";
 
 /** A Director with a CPI in this process, its database and its VMs. */
-export interface Cloud {
+export interface RunningCloud {
   readonly reach: Reach;
   readonly backend: Backend;
   readonly adoptedDatabase: boolean;
@@ -30,10 +30,10 @@ export type CloudTools = Pick<Tools, "home" | "clock" | "random" | "programs" | 
 
 /** Opens a home's cloud in this process, for this process alone. What was opened is closed again if something fails. */
 export async function openCloud(
-  options: CloudOptions,
-  prepared: Prepared,
+  options: UpOptions,
+  prepared: PreparedCpi,
   tools: CloudTools,
-): Promise<Cloud> {
+): Promise<RunningCloud> {
   const opened: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
     const failures: unknown[] = [];
@@ -50,12 +50,12 @@ export async function openCloud(
 }
 
 async function open(
-  options: CloudOptions,
-  prepared: Prepared,
+  options: UpOptions,
+  prepared: PreparedCpi,
   tools: CloudTools,
   atClose: (close: () => Promise<unknown>) => void,
   closeAll: () => Promise<void>,
-): Promise<Cloud> {
+): Promise<RunningCloud> {
   const { home, clock } = tools;
   await makeHome(home, process.getuid?.() ?? 1);
   const lock = await lockHome(home, clock);
@@ -88,14 +88,14 @@ async function open(
 
 async function direct(
   config: DirectorConfig,
-  { accept }: CloudOptions,
+  { accept }: UpOptions,
   backend: Backend,
   tools: CloudTools,
 ): Promise<Director> {
   const { home, clock, random, ui } = tools;
-  const [{ startDirector }, { withEnvironment }, { DIRECTOR_VERSION }, embeddedCpi] = await Promise.all([
+  const [{ startDirector }, { withEnvironment }, { VERSION }, embeddedCpi] = await Promise.all([
     import("@slipway/director/start/director"),
-    import("@slipway/director/start/environment"),
+    import("@slipway/director/start/configuration"),
     import("@slipway/director/start/version"),
     backend.embedded(),
   ]);
@@ -103,7 +103,7 @@ async function direct(
     // The terminal shows the Director's warnings and errors only.
     config: withEnvironment({ ...config, logging: { level: "warn", ...config.logging } }, tools.env),
     stateDir: home.director,
-    version: DIRECTOR_VERSION,
+    version: VERSION,
     clock,
     random,
     embeddedCpi,
@@ -113,7 +113,7 @@ async function direct(
   });
 }
 
-async function withDirector(home: Home, choice: Choice, director: string): Promise<Choice> {
+async function withDirector(home: Home, choice: ChosenCpi, director: string): Promise<ChosenCpi> {
   const named = cpiNamed(choice.cpi).withDirector(choice, director);
   if (named !== choice) await writeChoice(home, named);
   return named;
@@ -130,12 +130,14 @@ async function credentials({ name, passwordFile }: NonNullable<Director["admin"]
   return { name, password: (await readFile(passwordFile, "utf8")).trim() };
 }
 
-export type Obtained = { readonly found: Found } | { readonly found?: undefined; readonly cloud: Cloud };
+export type Obtained =
+  | { readonly found: RunningDirector }
+  | { readonly found?: undefined; readonly cloud: RunningCloud };
 
 /** The home's cloud: the one that runs, in whatever process, or a new one in this process. */
 export async function obtainCloud(
-  options: CloudOptions,
-  prepared: Prepared,
+  options: UpOptions,
+  prepared: PreparedCpi,
   tools: Tools,
 ): Promise<Obtained> {
   const before = await findCloud(tools, options.port);

@@ -12,24 +12,20 @@ import { text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { Home } from "../home/home.ts";
 import { BothConfigs, ConfigGone, ConfigNoteUnreadable, OtherConfig, StateDirGiven } from "./errors.ts";
-import { type TransportName, withNats } from "./nats.ts";
+import { type AgentTransportName, withNats } from "./nats.ts";
 import { choosePort, mustBeFree } from "./port.ts";
 
-export interface CloudOptions extends AskedConfig {
+export interface UpOptions extends AskedConfig {
   readonly port: number | undefined;
   /** Settings that the operator has changed on purpose, for the Director. */
   readonly accept?: readonly Acceptable[];
   /** How agents of new VMs are reached; undefined: as the last time. */
-  readonly transport?: TransportName | undefined;
+  readonly transport?: AgentTransportName | undefined;
 }
 
 /** The Director's configuration, with a port that is free. Asked before anything is started. */
-export async function chooseConfig(
-  options: CloudOptions,
-  home: Home,
-  random: Random,
-): Promise<DirectorConfig> {
-  const { readConfig } = await import("@slipway/director/start/config-file");
+export async function chooseConfig(options: UpOptions, home: Home, random: Random): Promise<DirectorConfig> {
+  const { readConfig } = await import("@slipway/director/start/configuration");
   const path = await configOf(options, home);
   const config = await readConfig(path);
   if (path !== undefined && config.state_dir !== undefined) throw StateDirGiven({ path });

@@ -4,7 +4,7 @@ import { freePort } from "@slipway/testkit/free-port";
 import { needs } from "@slipway/testkit/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROGRAMS } from "../bosh-cli/testing/requirements.ts";
-import { Machine } from "./testing/machine.ts";
+import { CloudHome } from "./testing/machine.ts";
 
 const asRoot = process.getuid?.() === 0;
 const AS_USER = asRoot ? [] : ["--user", "--map-current-user"];
@@ -12,10 +12,10 @@ const AS_USER = asRoot ? [] : ["--user", "--map-current-user"];
 const CONTAINER = ["unshare", ...AS_USER, "--pid", "--fork", "--mount-proc", "--kill-child"];
 const works = spawnSync("unshare", [...CONTAINER.slice(1), "true"]).status === 0;
 
-let machine: Machine;
+let machine: CloudHome;
 let container: Child;
 beforeEach(async () => {
-  machine = await Machine.open();
+  machine = await CloudHome.open();
   const env = ["env", `HOME=${machine.home}`, `SLIPWAY_HOME=${machine.home}`];
   const up = [process.execPath, PROGRAMS.slipway, "up", "--port", String(await freePort())];
   const [program = "", ...args] = [...CONTAINER, ...env, ...up];

@@ -3,24 +3,24 @@ import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageTrail } from "@slipway/kernel/errors";
-import { LOG_LIMIT, LOG_LIMIT_VARIABLE } from "@slipway/kernel/steady-output";
+import { LOG_LIMIT, LOG_LIMIT_VARIABLE } from "@slipway/kernel/resilient-output";
 import { boundLog } from "../bound-log.ts";
-import type { Prepared } from "../cpis/descriptor.ts";
+import type { PreparedCpi } from "../cpis/descriptor.ts";
 import { cpiNamed } from "../cpis/table.ts";
 import type { Tools } from "../tools.ts";
-import { type CloudOptions, chooseConfig } from "./config.ts";
+import { chooseConfig, type UpOptions } from "./config.ts";
 import { DetachFailed } from "./errors.ts";
 import { makeHome } from "./home-dir.ts";
-import { type Found, findCloud } from "./running.ts";
+import { findCloud, type RunningDirector } from "./running.ts";
 
 const PAUSE_MS = 50;
 
 /** Starts `slipway up` in the background, and waits until it answers. */
 export async function detach(
-  options: CloudOptions,
-  prepared: Prepared,
+  options: UpOptions,
+  prepared: PreparedCpi,
   tools: Pick<Tools, "home" | "clock" | "random" | "stop" | "programs" | "env">,
-): Promise<Found> {
+): Promise<RunningDirector> {
   const { home, clock, stop } = tools;
   await makeHome(home, process.getuid?.() ?? 1);
   // Checked here too, so that an occupied port is reported at once and not only in the log.
@@ -50,8 +50,8 @@ export async function detach(
 }
 
 async function launch(
-  { port, config, noConfig, acceptConfig, accept = [], transport }: CloudOptions,
-  prepared: Prepared,
+  { port, config, noConfig, acceptConfig, accept = [], transport }: UpOptions,
+  prepared: PreparedCpi,
   { home, programs, env }: Pick<Tools, "home" | "programs" | "env">,
 ): Promise<{ readonly child: ChildProcess; readonly ended: Promise<string>; readonly logFrom: number }> {
   const own = cpiNamed(prepared.cpi).launch(prepared);

@@ -3,7 +3,7 @@ import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { shellQuoted } from "@slipway/kernel/shell";
 import type { Home } from "../home/home.ts";
 
-export interface Access {
+export interface EnvAccess {
   /** Home directory for `slipway` itself: a shell that reads the file uses the same home afterwards. */
   readonly dir: string;
   readonly url: string;
@@ -13,7 +13,7 @@ export interface Access {
 }
 
 /** The lines a shell reads with `. env`. */
-export function envText({ dir, url, caFile, admin }: Access): string {
+export function envText({ dir, url, caFile, admin }: EnvAccess): string {
   const lines = [
     ["SLIPWAY_HOME", dir],
     ["BOSH_ENVIRONMENT", url],
@@ -28,5 +28,5 @@ export function envText({ dir, url, caFile, admin }: Access): string {
   return lines.map(([name = "", value = ""]) => `export ${name}=${shellQuoted(value)}\n`).join("");
 }
 
-export const writeEnvFile = (home: Home, access: Omit<Access, "dir">): Promise<void> =>
+export const writeEnvFile = (home: Home, access: Omit<EnvAccess, "dir">): Promise<void> =>
   writeFileAtomic(home.envFile, envText({ dir: resolve(home.dir), ...access }), 0o600);

@@ -6,7 +6,7 @@ import { needs } from "@slipway/testkit/needs";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { plays } from "@slipway/testkit/stories";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { Machine } from "./testing/machine.ts";
+import { CloudHome } from "./testing/machine.ts";
 
 const root = needs("root-loop", process.getuid?.() === 0, "mounting a small disk needs root");
 const sandboxes =
@@ -15,9 +15,9 @@ const sandboxes =
 const NO_SPACE = /No space left in the state directory: \d+ MiB are free, 64 MiB are needed/;
 
 describe.runIf(sandboxes)("on a disk that is really full", () => {
-  let machine: Machine;
+  let machine: CloudHome;
   beforeAll(async () => {
-    machine = await Machine.onSmallDisk(1600);
+    machine = await CloudHome.onSmallDisk(1600);
     const port = await freePort();
     expect((await machine.run("up", "--detach", "--port", String(port))).code).toBe(0);
     // A demo on this machine may use the default addresses.

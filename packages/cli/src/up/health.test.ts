@@ -5,7 +5,7 @@ import { needs } from "@slipway/testkit/needs";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Machine } from "./testing/machine.ts";
+import { CloudHome } from "./testing/machine.ts";
 
 const possible = needs("userns", await canUseSandboxes(), "sandboxes are made of namespaces");
 
@@ -13,9 +13,9 @@ const possible = needs("userns", await canUseSandboxes(), "sandboxes are made of
 const WITHIN = { timeout: 180_000, interval: 500 };
 
 describe.runIf(possible)("a cloud on this machine whose sandboxes are killed", () => {
-  let machine: Machine;
+  let machine: CloudHome;
   beforeAll(async () => {
-    machine = await Machine.open();
+    machine = await CloudHome.open();
     const port = await freePort();
     const config = join(machine.home, "..", "director.json");
     await writeFile(config, JSON.stringify({ health: { interval_s: 1, unresponsive_after_s: 3 } }));

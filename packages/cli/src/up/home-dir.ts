@@ -1,9 +1,9 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
-import { acquireLock, type Lock, LockTimeout } from "@slipway/kernel/lock-file";
+import { acquireLock, type LockFile, LockTimeout } from "@slipway/kernel/lock-file";
 import type { Home } from "../home/home.ts";
-import { homeUnusable } from "../home/unusable.ts";
+import { homeUnusable } from "../home/unusable-home.ts";
 import { HomeInUse } from "./errors.ts";
 
 /** Makes the directories that are not there. Those that are keep their modes. */
@@ -26,7 +26,7 @@ const WAIT_MS = 500;
 export const lockOf = (home: Home): string => join(home.dir, "up.lock");
 
 /** One process at a time starts or stops what belongs to a home. */
-export async function lockHome(home: Home, clock: Clock): Promise<Lock> {
+export async function lockHome(home: Home, clock: Clock): Promise<LockFile> {
   try {
     return await acquireLock(lockOf(home), { clock, waitMs: WAIT_MS, waitForUnseenMs: WAIT_MS });
   } catch (cause) {

@@ -3,7 +3,7 @@ import { freePort } from "@slipway/testkit/free-port";
 import { natsServerAvailable } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Machine } from "./testing/machine.ts";
+import { CloudHome } from "./testing/machine.ts";
 import { OnEngine } from "./testing/on-engine.ts";
 
 const trouble = await engineTrouble();
@@ -11,11 +11,11 @@ const docker = needs("docker", trouble === undefined, trouble);
 const server = needs("nats-server", natsServerAvailable(), "the program nats-server is not installed");
 
 describe.runIf(docker && server)("containers whose agents are on NATS", () => {
-  let machine: Machine;
+  let machine: CloudHome;
   let engine: OnEngine;
   let range: string;
   beforeAll(async () => {
-    machine = await Machine.open();
+    machine = await CloudHome.open();
     engine = await OnEngine.open(machine.home);
     const port = await freePort();
     range = `10.217.${port & 0xff}.0/24`;

@@ -13,7 +13,7 @@ import { needs } from "@slipway/testkit/needs";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { Machine } from "./testing/machine.ts";
+import { CloudHome } from "./testing/machine.ts";
 
 const sandboxes = needs("userns", await canUseSandboxes(), "sandboxes are made of namespaces");
 const server = needs("nats-server", natsServerAvailable(), "the program nats-server is not installed");
@@ -33,11 +33,11 @@ interface VmRow {
 }
 
 describe.runIf(sandboxes && server)("slipway up --nats", () => {
-  let machine: Machine;
+  let machine: CloudHome;
   let flags: readonly string[];
   let range: string;
   beforeAll(async () => {
-    machine = await Machine.open();
+    machine = await CloudHome.open();
     const port = await freePort();
     flags = ["--detach", "--port", String(port)];
     range = `127.143.${port & 0xff}.0/24`;

@@ -8,11 +8,11 @@ import { parseStrictJson } from "@slipway/kernel/strict-json";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { check } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 import type { Home } from "../home/home.ts";
 import { BothTransports, NatsChoiceUnreadable } from "./errors.ts";
 
-export type TransportName = "https" | "nats";
+export type AgentTransportName = "https" | "nats";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65535));
 /** Ports that agents receive when their VM is made, and which therefore stay. */
@@ -22,7 +22,7 @@ type Remembered = v.InferOutput<typeof remembered>;
 const fileOf = (home: Home): string => join(home.dir, "nats.json");
 const HOST = "127.0.0.1";
 
-export function askedTransport(given: Given): TransportName | undefined {
+export function askedTransport(given: TypedInput): AgentTransportName | undefined {
   if (given.flag("nats") && given.flag("https")) throw BothTransports({});
   if (given.flag("nats")) return "nats";
   return given.flag("https") ? "https" : undefined;
@@ -34,7 +34,7 @@ export function askedTransport(given: Given): TransportName | undefined {
  */
 export async function withNats(
   config: DirectorConfig,
-  asked: TransportName | undefined,
+  asked: AgentTransportName | undefined,
   home: Home,
   random: Random,
 ): Promise<DirectorConfig> {

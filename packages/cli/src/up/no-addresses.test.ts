@@ -7,7 +7,7 @@ import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PROGRAMS } from "../bosh-cli/testing/requirements.ts";
-import { Machine } from "./testing/machine.ts";
+import { CloudHome } from "./testing/machine.ts";
 
 const sandboxes = needs("userns", await canUseSandboxes(), "sandboxes are made of namespaces");
 const server = needs("nats-server", natsServerAvailable(), "the program nats-server is not installed");
@@ -45,10 +45,10 @@ instance_groups:
 const played = plays("director", "no addresses");
 
 describe.runIf(sandboxes && server && played)("a CPI that does not say which addresses its VMs have", () => {
-  let machine: Machine;
+  let machine: CloudHome;
   let up: readonly string[];
   beforeAll(async () => {
-    machine = await Machine.open();
+    machine = await CloudHome.open();
     expect(await machine.run("status")).toMatchObject({ code: 0 });
     const dir = join(machine.home, "..");
     const write = async (name: string, text: string) => {

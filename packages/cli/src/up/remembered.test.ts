@@ -5,7 +5,7 @@ import { withClient } from "@slipway/director/store/embedded/probe";
 import { systemClock } from "@slipway/kernel/clock";
 import { freePort } from "@slipway/testkit/free-port";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Machine } from "./testing/machine.ts";
+import { CloudHome } from "./testing/machine.ts";
 
 const CPI = `#!/usr/bin/env node
 process.stdin.resume().on("end", () => {
@@ -13,11 +13,11 @@ process.stdin.resume().on("end", () => {
 });
 `;
 
-let machine: Machine;
+let machine: CloudHome;
 let config: string;
 let cpi: string;
 beforeAll(async () => {
-  machine = await Machine.open();
+  machine = await CloudHome.open();
   const at = (name: string) => join(machine.home, "..", name);
   config = at("director.json");
   cpi = at("cpi");

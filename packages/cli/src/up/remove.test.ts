@@ -44,6 +44,14 @@ describe("slipway down --remove", () => {
     expect(await readdir(home)).toEqual(["thesis.txt"]);
   });
 
+  it("removes the state that a restore has moved aside, which has the old keys", async () => {
+    await used();
+    await mkdir(join(home, "director.before-restore-20261118T101112Z", "database"), { recursive: true });
+    const { out } = await runCli(["down", "--remove", "-n"], { home });
+    expect(out).toContain(`Removed ${home}.`);
+    await expect(readdir(home)).rejects.toThrow("ENOENT");
+  });
+
   it("does not leave containers behind without a record", async () => {
     await used();
     const choice = {

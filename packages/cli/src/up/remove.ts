@@ -5,16 +5,16 @@ import type { Held, HeldKind, Inventory } from "@slipway/director/backup/invento
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { backendOf } from "../cpis/choice.ts";
-import { counted, type Seen, type Words } from "../cpis/descriptor.ts";
+import { counted, type HomeState, type VmWords } from "../cpis/descriptor.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 import { rememberedConfig } from "./config.ts";
 import { ContainersLeft, DeploymentsLeft } from "./errors.ts";
 
 /** Files of a home. Other files in the directory are not Slipway's, and stay. */
 const OURS =
-  /^(director|cloud|demo|completion|env|port|(cpi|nats|config|running|logins)\.json|(up|demo)\.lock.*|director\.log.*)$/;
+  /^(director|director\.before-restore-.*|cloud|demo|completion|env|port|(cpi|nats|config|running|logins)\.json|(up|demo)\.lock.*|director\.log.*)$/;
 
 const DELETE_FIRST =
   "To have them deleted, answer no, and run `slipway up --detach`, `slipway delete-disk CID` for each orphaned disk and `slipway clean-up --all`.";
@@ -38,10 +38,10 @@ export async function confirmRemoval(tools: Tools): Promise<void> {
   if (left.held.length > 0) ui.line(DELETE_FIRST);
   if (left.trouble !== undefined)
     ui.line(`What its records name in other clouds is not known: ${left.trouble}`);
-  await confirmed(ui, "Remove it all?");
+  await requireConfirmation(ui, "Remove it all?");
 }
 
-const contentsOf = ({ vms, disks }: Seen, words: Words): string =>
+const contentsOf = ({ vms, disks }: HomeState, words: VmWords): string =>
   [
     "the Director's records, certificates and passwords, the remembered log-ins",
     counted(vms.length, words),
@@ -101,7 +101,7 @@ export async function leftBehind({ home, clock }: Pick<Tools, "home" | "clock">)
 }
 
 async function configOfHome(home: Home): Promise<DirectorConfig> {
-  const { readConfig } = await import("@slipway/director/start/config-file");
+  const { readConfig } = await import("@slipway/director/start/configuration");
   return await readConfig(await rememberedConfig(home));
 }
 

@@ -3,16 +3,16 @@ import type { AskedCpi, Selection } from "../cpis/descriptor.ts";
 import { prepare, readSelection } from "../cpis/prepare.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
-import { calledAs } from "../ui/as-typed.ts";
+import { calledAs } from "../ui/command-text.ts";
 import { localTimeText, secondsText } from "../ui/time-text.ts";
 import { obtainCloud } from "./cloud.ts";
-import { type CloudOptions, configOf } from "./config.ts";
+import { configOf, type UpOptions } from "./config.ts";
 import { detach } from "./detach.ts";
-import { type Found, findCloud, type Reach } from "./running.ts";
+import { findCloud, type Reach, type RunningDirector } from "./running.ts";
 import { leftRunning, stopped } from "./stop.ts";
 
 /** In the background: resolves when the Director answers. */
-export async function upDetached(options: CloudOptions, asked: AskedCpi, tools: Tools): Promise<number> {
+export async function upDetached(options: UpOptions, asked: AskedCpi, tools: Tools): Promise<number> {
   const { ui, home, clock } = tools;
   const selection = await readSelection(asked, tools);
   // Another configuration is refused also while the Director runs: it would be silently ignored.
@@ -31,7 +31,7 @@ export async function upDetached(options: CloudOptions, asked: AskedCpi, tools: 
 }
 
 /** In this process, until Ctrl-C. */
-export async function upHere(options: CloudOptions, asked: AskedCpi, tools: Tools): Promise<number> {
+export async function upHere(options: UpOptions, asked: AskedCpi, tools: Tools): Promise<number> {
   const { ui, home } = tools;
   const selection = await readSelection(asked, tools);
   // Another configuration is refused also while the Director runs: it would be silently ignored.
@@ -58,7 +58,7 @@ export async function upHere(options: CloudOptions, asked: AskedCpi, tools: Tool
 
 /** Another engine than it has is not silently ignored. */
 async function alreadyThere(
-  found: Found,
+  found: RunningDirector,
   selection: Selection,
   asked: AskedCpi,
   tools: Tools,
@@ -67,7 +67,7 @@ async function alreadyThere(
   return runsAlready(found, tools);
 }
 
-function runsAlready({ reach, pid, since }: Found, tools: Tools): number {
+function runsAlready({ reach, pid, since }: RunningDirector, tools: Tools): number {
   const { ui, home } = tools;
   ui.line(`The Director runs already: process ${pid}, since ${localTimeText(since)}.`);
   ui.line(listensAt(reach, home));

@@ -4,13 +4,13 @@ import type { Clock } from "@slipway/kernel/clock";
 import { systemCode } from "@slipway/kernel/errors";
 import { ifThere } from "@slipway/kernel/files";
 import { lockLife } from "@slipway/kernel/lock-file";
-import { type Life, lifeOf, ownIdentity } from "@slipway/kernel/process-identity";
+import { type Liveness, lifeOf, ownIdentity } from "@slipway/kernel/process-identity";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { matches } from "@slipway/protocol/schema/check";
 import { integer, open, text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { Home } from "../home/home.ts";
-import { homeUnusable } from "../home/unusable.ts";
+import { homeUnusable } from "../home/unusable-home.ts";
 import type { Tools } from "../tools.ts";
 import { NotAnswering, RunsElsewhere } from "./errors.ts";
 import { lockOf } from "./home-dir.ts";
@@ -22,11 +22,13 @@ const running = open({
   /** Before it listens there is nothing to reach. */
   reach: v.optional(open({ url: text("url"), port: integer(1, "port"), caFile: text("caFile") })),
 });
-export type Running = v.InferOutput<typeof running>;
-export type Reach = NonNullable<Running["reach"]>;
+export type RunningFile = v.InferOutput<typeof running>;
+export type Reach = NonNullable<RunningFile["reach"]>;
 
 /** Reads which Director the home's file names, and whether that process is alive. An invalid file counts as absent. */
-export async function readRunning(home: Home): Promise<(Running & { readonly life: Life }) | undefined> {
+export async function readRunning(
+  home: Home,
+): Promise<(RunningFile & { readonly life: Liveness }) | undefined> {
   const source = await readFile(home.runFile, "utf8").catch(async (error: unknown) => {
     if (systemCode(error) === "ENOENT") return "";
     throw await homeUnusable(home, error);
@@ -38,7 +40,7 @@ export async function readRunning(home: Home): Promise<(Running & { readonly lif
 }
 
 /** Judges a process in another pid namespace, such as a container's, by the home's lock, which it holds while it runs. */
-async function lifeByLock(home: Home): Promise<Life> {
+async function lifeByLock(home: Home): Promise<Liveness> {
   const life = await lockLife(lockOf(home));
   return life === "free" || life === "dead" ? "dead" : "unknown";
 }
@@ -52,7 +54,7 @@ function parsed(source: string): unknown {
 }
 
 export function writeRunning(home: Home, since: number, reach?: Reach): Promise<void> {
-  const now: Running = { process: { ...ownIdentity() }, since, ...(reach !== undefined && { reach }) };
+  const now: RunningFile = { process: { ...ownIdentity() }, since, ...(reach !== undefined && { reach }) };
   return writeFileAtomic(home.runFile, `${JSON.stringify(now)}\n`);
 }
 
@@ -67,17 +69,17 @@ const info = open({
   version: text("version"),
   slipway: v.nullish(open({ problems: texts, upkeep: texts })),
 });
-export type Info = v.InferOutput<typeof info>;
+export type DirectorInfo = v.InferOutput<typeof info>;
 
 /** Returns the Director's information; undefined without an answer from one that our authority has certified. */
-export async function infoOf(reach: Reach, clock: Clock, withinMs = 5000): Promise<Info | undefined> {
+export async function infoOf(reach: Reach, clock: Clock, withinMs = 5000): Promise<DirectorInfo | undefined> {
   const ca = await readFile(reach.caFile, "utf8").catch(() => undefined);
   if (ca === undefined) return undefined;
-  const { Wire } = await import("../api/wire.ts");
+  const { DirectorWire } = await import("../api/wire.ts");
   const late = new AbortController();
   const cancel = clock.after(withinMs, () => late.abort());
   const nobody = { user: undefined, password: undefined };
-  const wire = new Wire({ url: reach.url, ca, ...nobody, clock, stop: late.signal, attempts: 1 });
+  const wire = new DirectorWire({ url: reach.url, ca, ...nobody, clock, stop: late.signal, attempts: 1 });
   try {
     const { body } = await wire.send({ method: "GET", path: "/info", headers: {} });
     const answer = parseStrictJson(body.toString("utf8"), "/info");
@@ -91,11 +93,11 @@ export async function infoOf(reach: Reach, clock: Clock, withinMs = 5000): Promi
 }
 
 /** A Director of this home that runs in another process. */
-export interface Found {
+export interface RunningDirector {
   readonly pid: number;
   readonly since: number;
   readonly reach: Reach;
-  readonly info: Info;
+  readonly info: DirectorInfo;
 }
 
 const STARTS_WITHIN_MS = 90_000;
@@ -109,7 +111,7 @@ const PAUSE_MS = 50;
 export async function findCloud(
   { home, clock, stop }: Pick<Tools, "home" | "clock" | "stop">,
   wanted?: number,
-): Promise<Found | undefined> {
+): Promise<RunningDirector | undefined> {
   const begun = clock.monotonic();
   for (;;) {
     const seen = await readRunning(home);

@@ -1,11 +1,11 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { backendOf } from "../cpis/choice.ts";
-import type { Backend, BackendTools, Seen } from "../cpis/descriptor.ts";
+import type { Backend, BackendTools, HomeState } from "../cpis/descriptor.ts";
 import type { Home } from "../home/home.ts";
 import { infoOf, readRunning } from "./running.ts";
 
 /** State of a home's cloud. */
-export interface Status {
+export interface CloudStatus {
   /** `killed`: it ended without putting its things away. `silent`: its process is there and does not answer. */
   readonly director: "stopped" | "killed" | "starting" | "silent" | "running";
   readonly url: string | undefined;
@@ -19,13 +19,13 @@ export interface Status {
   /** Its process. */
   readonly database: number | undefined;
   readonly backend: Backend;
-  readonly seen: Seen;
+  readonly seen: HomeState;
 }
 
 const ANSWERS_WITHIN_MS = 3000;
 
 /** Looks, and changes nothing. */
-export async function statusOf(tools: BackendTools): Promise<Status> {
+export async function statusOf(tools: BackendTools): Promise<CloudStatus> {
   const { home, clock } = tools;
   const backend = await backendOf(tools);
   const { databaseOf } = await import("@slipway/director/store/embedded/left-behind");

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { systemCode } from "@slipway/kernel/errors";
 import { lifeOf, ownIdentity } from "@slipway/kernel/process-identity";
 import { backendOf } from "../cpis/choice.ts";
-import { type Backend, type BackendTools, counted, type Seen } from "../cpis/descriptor.ts";
+import { type Backend, type BackendTools, counted, type HomeState } from "../cpis/descriptor.ts";
 import type { Tools } from "../tools.ts";
 import { NotProven, WillNotEnd } from "./errors.ts";
 import { lockHome } from "./home-dir.ts";
@@ -16,7 +16,7 @@ export interface Stopped {
   readonly database: number | undefined;
   readonly vms: number;
   /** VMs and disks seen before the stop. */
-  readonly seen: Seen;
+  readonly seen: HomeState;
   readonly backend: Backend;
 }
 
@@ -69,7 +69,10 @@ async function stopDirector({
 }
 
 /** Says which VMs still run after the stop. */
-export function leftRunning({ outlives, words, engine }: Backend, { vms, trouble }: Seen): readonly string[] {
+export function leftRunning(
+  { outlives, words, engine }: Backend,
+  { vms, trouble }: HomeState,
+): readonly string[] {
   if (!outlives) return [];
   if (trouble !== undefined) return [`Whether ${words.many} run on is not known: ${trouble}.`];
   const running = vms.filter((vm) => vm.running).length;

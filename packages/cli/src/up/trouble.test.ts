@@ -1,23 +1,23 @@
 import { appendFile, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { LOG_LIMIT } from "@slipway/kernel/steady-output";
+import { LOG_LIMIT } from "@slipway/kernel/resilient-output";
+import { addressOctet } from "@slipway/testkit/address-octet";
 import { freePort } from "@slipway/testkit/free-port";
 import { needs } from "@slipway/testkit/needs";
-import { ownOctet } from "@slipway/testkit/own-octet";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Machine } from "./testing/machine.ts";
+import { CloudHome } from "./testing/machine.ts";
 
 const sandboxes = needs("userns", await canUseSandboxes(), "VMs are processes with mounts of their own");
 
 const TOO_LONG = "an older line\n".repeat(LOG_LIMIT / 8);
 
 describe.runIf(sandboxes)("a Director in trouble", () => {
-  let machine: Machine;
+  let machine: CloudHome;
   beforeAll(async () => {
-    machine = await Machine.open();
+    machine = await CloudHome.open();
     expect((await machine.run("up", "--detach", "--port", String(await freePort()))).code).toBe(0);
   });
   afterAll(() => machine?.close());
@@ -49,7 +49,7 @@ describe.runIf(sandboxes)("a Director in trouble", () => {
   const agents = plays("director", "agents in trouble");
   it.runIf(agents)("has agents whose logs stay short, whatever connects to them", async () => {
     // Addresses of its own: suites run side by side.
-    const demo = await machine.run("demo", "--range", `127.121.${ownOctet()}.0/24`);
+    const demo = await machine.run("demo", "--range", `127.121.${addressOctet()}.0/24`);
     expect(demo.code, demo.said).toBe(0);
     const { said } = await machine.run("--json", "-d", "demo", "vms");
     const [row] =

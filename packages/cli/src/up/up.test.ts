@@ -7,12 +7,12 @@ import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DirectorProcess } from "../bosh-cli/testing/director-process.ts";
 import { PROGRAMS } from "../bosh-cli/testing/requirements.ts";
-import { Machine } from "./testing/machine.ts";
+import { CloudHome } from "./testing/machine.ts";
 
-let machine: Machine;
+let machine: CloudHome;
 let port: number;
 beforeAll(async () => {
-  machine = await Machine.open();
+  machine = await CloudHome.open();
   port = await freePort();
 });
 afterAll(() => machine.close());
@@ -56,7 +56,7 @@ describe("slipway up, down and status", () => {
     expect(await machine.status()).toMatchObject({
       director: `running at https://127.0.0.1:${port}`,
       process: expect.stringMatching(/^\d+$/),
-      version: expect.stringMatching(/^\d+\.\d+\.\d+ /),
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       database: expect.stringMatching(/^running/),
       sandboxes: "none",
       disks: "0",
@@ -169,7 +169,7 @@ describe("slipway up, down and status", () => {
   it.runIf(process.getuid?.() === 0)(
     "a home that root's database cannot reach is refused, with what `up` takes to put it right",
     async () => {
-      const closed = await Machine.open({ below: "private" });
+      const closed = await CloudHome.open({ below: "private" });
       try {
         const { code, said } = await closed.run("up", "--port", String(await freePort()));
         expect(code).toBe(1);

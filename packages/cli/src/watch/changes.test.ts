@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { changesBetween } from "./changes.ts";
-import type { Seen } from "./model.ts";
-import { AT, failing, instance, seen, task } from "./testing/seen.ts";
+import type { DirectorState } from "./model.ts";
+import { AT, failing, instance, seen, task } from "./testing/states.ts";
 
-const lines = (before: Seen | undefined, after: Seen) =>
+const lines = (before: DirectorState | undefined, after: DirectorState) =>
   changesBetween(before, after).map(({ line }) => line);
 
 it("the first look reports everything but earlier events", () => {

@@ -1,16 +1,25 @@
 import { clockText } from "../ui/time-text.ts";
-import { type Instance, nameOf, type Progress, type Seen, type Task } from "./model.ts";
+import {
+  type DirectorState,
+  nameOf,
+  type ProgressOfTask,
+  type WatchedInstance,
+  type WatchedTask,
+} from "./model.ts";
 
 /** Something that has become otherwise: a line for people, and a document for programs. */
-export interface Change {
+export interface StateChangeLine {
   readonly line: string;
   readonly document: object;
 }
 
 /** Returns the differences; without a `before`, everything is one. */
-export function changesBetween(before: Seen | undefined, after: Seen): readonly Change[] {
+export function changesBetween(
+  before: DirectorState | undefined,
+  after: DirectorState,
+): readonly StateChangeLine[] {
   const at = after.at;
-  const told = (text: string, type: string, rest: object): Change => ({
+  const told = (text: string, type: string, rest: object): StateChangeLine => ({
     line: `${clockText(at)} ${text}`,
     document: { time: new Date(at).toISOString(), type, ...rest },
   });
@@ -26,9 +35,13 @@ export function changesBetween(before: Seen | undefined, after: Seen): readonly 
   ];
 }
 
-type Told = (text: string, type: string, rest: object) => Change;
+type Told = (text: string, type: string, rest: object) => StateChangeLine;
 
-function troubles(before: Seen | undefined, after: Seen, told: Told): readonly Change[] {
+function troubles(
+  before: DirectorState | undefined,
+  after: DirectorState,
+  told: Told,
+): readonly StateChangeLine[] {
   const [was, is] = [before?.trouble, after.trouble];
   if (is !== undefined && was === undefined)
     return [told(`the Director does not answer: ${is.why}`, "director", { answers: false, why: is.why })];
@@ -37,7 +50,11 @@ function troubles(before: Seen | undefined, after: Seen, told: Told): readonly C
     : [];
 }
 
-function deployments(before: Seen | undefined, after: Seen, told: Told): readonly Change[] {
+function deployments(
+  before: DirectorState | undefined,
+  after: DirectorState,
+  told: Told,
+): readonly StateChangeLine[] {
   const gone = (before?.deployments ?? []).filter((name) => !after.deployments.includes(name));
   const come = after.deployments.filter((name) => !(before?.deployments ?? []).includes(name));
   const of = (change: string) => (name: string) =>
@@ -45,10 +62,14 @@ function deployments(before: Seen | undefined, after: Seen, told: Told): readonl
   return [...gone.map(of("gone")), ...come.map(of(before === undefined ? "seen" : "appeared"))];
 }
 
-function instances(before: readonly Instance[], after: readonly Instance[], told: Told): readonly Change[] {
+function instances(
+  before: readonly WatchedInstance[],
+  after: readonly WatchedInstance[],
+  told: Told,
+): readonly StateChangeLine[] {
   const known = new Map(before.map((one) => [one.key, one]));
   const still = new Set(after.map(({ key }) => key));
-  const of = (one: Instance, change: string, text: string) =>
+  const of = (one: WatchedInstance, change: string, text: string) =>
     told(`${one.deployment} ${nameOf(one)}: ${text}`, "instance", { change, ...documentOf(one) });
   return [
     ...before.filter(({ key }) => !still.has(key)).map((one) => of(one, "gone", "gone")),
@@ -61,11 +82,12 @@ function instances(before: readonly Instance[], after: readonly Instance[], told
   ];
 }
 
-const newsOf = ({ vitals: _, since: __, ...news }: Instance): string => JSON.stringify(news);
+const newsOf = ({ vitals: _, since: __, ...news }: WatchedInstance): string => JSON.stringify(news);
 
-const fromTo = (was: Instance, is: Instance) => (was.state === is.state ? "" : `${was.state} -> `);
+const fromTo = (was: WatchedInstance, is: WatchedInstance) =>
+  was.state === is.state ? "" : `${was.state} -> `;
 
-function stateText({ state, ips, vm, problems, action, processes }: Instance): string {
+function stateText({ state, ips, vm, problems, action, processes }: WatchedInstance): string {
   const stopped = processes.filter((one) => one.state !== "running");
   return [
     state,
@@ -78,7 +100,7 @@ function stateText({ state, ips, vm, problems, action, processes }: Instance): s
   ].join(", ");
 }
 
-const documentOf = (one: Instance) => ({
+const documentOf = (one: WatchedInstance) => ({
   deployment: one.deployment,
   instance: `${one.group}/${one.id}`,
   index: one.index,
@@ -93,7 +115,11 @@ const documentOf = (one: Instance) => ({
   vitals: one.vitals,
 });
 
-function tasks(before: readonly Task[], after: readonly Task[], told: Told): readonly Change[] {
+function tasks(
+  before: readonly WatchedTask[],
+  after: readonly WatchedTask[],
+  told: Told,
+): readonly StateChangeLine[] {
   const known = new Map(before.map((one) => [one.id, one]));
   return after.flatMap((one) => {
     const was = known.get(one.id);
@@ -112,15 +138,19 @@ function tasks(before: readonly Task[], after: readonly Task[], told: Told): rea
 }
 
 /** Returns the progress of a stage with a known number of steps; empty for others. */
-const doneText = ({ done, total }: Progress) => (total === 0 ? "" : ` ${done}/${total}`);
+const doneText = ({ done, total }: ProgressOfTask) => (total === 0 ? "" : ` ${done}/${total}`);
 
-const stepsText = ({ progress }: Task) =>
+const stepsText = ({ progress }: WatchedTask) =>
   progress === undefined || progress.steps.length === 0 ? "" : `: ${progress.steps.join(", ")}`;
 
-const taskNews = ({ state, progress }: Task): string => JSON.stringify([state, progress]);
+const taskNews = ({ state, progress }: WatchedTask): string => JSON.stringify([state, progress]);
 
 /** Returns new events, the oldest first. Earlier ones are no change. */
-function events(before: Seen | undefined, after: Seen, told: Told): readonly Change[] {
+function events(
+  before: DirectorState | undefined,
+  after: DirectorState,
+  told: Told,
+): readonly StateChangeLine[] {
   if (before === undefined) return [];
   const known = new Set(before.events.map(({ id }) => id));
   return [...after.events]

@@ -1,9 +1,9 @@
-import { lineOf, oneLine, type Part } from "../ui/parts.ts";
+import { type LinePart, lineOf, oneLine } from "../ui/parts.ts";
 import { padded, widthOf } from "../ui/text.ts";
 import { spanText } from "../ui/time-text.ts";
 import type { Paint } from "../ui/ui.ts";
 import { wrapped } from "../ui/wrap.ts";
-import { type Instance, LEVELS, type Level, nameOf } from "./model.ts";
+import { type HealthLevel, LEVELS, nameOf, type WatchedInstance } from "./model.ts";
 
 export interface Drawing {
   readonly columns: number;
@@ -20,14 +20,14 @@ export interface Drawing {
 /** Windows with fewer lines have no titles, no gaps and no events. */
 export const LOW = 16;
 
-export const MARK: Readonly<Record<Level, string>> = { bad: "✗", busy: "◐", quiet: "○", well: "●" };
+export const MARK: Readonly<Record<HealthLevel, string>> = { bad: "✗", busy: "◐", quiet: "○", well: "●" };
 
-export const paintOf = (level: Level, paint: Paint): ((text: string) => string) =>
+export const paintOf = (level: HealthLevel, paint: Paint): ((text: string) => string) =>
   ({ bad: paint.red, busy: paint.yellow, quiet: paint.dim, well: paint.green })[level];
 
 interface Column {
   readonly title: string;
-  readonly cell: (one: Instance) => string;
+  readonly cell: (one: WatchedInstance) => string;
   /** Aligns numbers to the right. */
   readonly right?: boolean;
   readonly most?: number;
@@ -52,17 +52,17 @@ const COLUMNS: readonly Column[] = [
   { title: "Processes", cell: processes, need: 10, most: 60 },
 ];
 
-function running({ processes: all }: Instance): string {
+function running({ processes: all }: WatchedInstance): string {
   return all.length === 0 ? "" : `${all.filter(({ state }) => state === "running").length}/${all.length}`;
 }
 
-function processes({ processes: all }: Instance): string {
+function processes({ processes: all }: WatchedInstance): string {
   return all.map(({ name, state }) => (state === "running" ? name : `${name} (${state})`)).join(" ");
 }
 
 /** Problems first, then by name. */
-export function inOrder(all: readonly Instance[]): readonly Instance[] {
-  const rank = ({ level }: Instance) => (level === "bad" ? 0 : level === "busy" ? 1 : 2);
+export function inOrder(all: readonly WatchedInstance[]): readonly WatchedInstance[] {
+  const rank = ({ level }: WatchedInstance) => (level === "bad" ? 0 : level === "busy" ? 1 : 2);
   return [...all].sort(
     (a, b) =>
       rank(a) - rank(b) ||
@@ -88,7 +88,7 @@ export interface List {
   readonly lines: readonly ListLine[];
 }
 
-export function listOf(all: readonly Instance[], several: boolean, drawing: Drawing): List {
+export function listOf(all: readonly WatchedInstance[], several: boolean, drawing: Drawing): List {
   const sorted = inOrder(all);
   const cells = new Map(COLUMNS.map((column) => [column, sorted.map((one) => oneLine(column.cell(one)))]));
   const chosen = chosenOf(cells, several, drawing.columns);
@@ -101,7 +101,7 @@ export function listOf(all: readonly Instance[], several: boolean, drawing: Draw
   const lines = sorted.flatMap((one, place) => {
     const main = () => {
       const paint = paintOf(one.level, drawing.paint);
-      const row = chosen.flatMap(({ column, width }): readonly Part[] => {
+      const row = chosen.flatMap(({ column, width }): readonly LinePart[] => {
         const text = aligned(cells.get(column)?.[place] ?? "", width, column.right);
         return [["  "], column.title === "State" ? [text, paint] : [text]];
       });
@@ -155,7 +155,7 @@ function chosenOf(
 const MOST_LINES = 3;
 
 /** Since when, what is wrong, and what is being done. */
-function problemsOf(one: Instance, { columns, rows, now, paint }: Drawing): readonly string[] {
+function problemsOf(one: WatchedInstance, { columns, rows, now, paint }: Drawing): readonly string[] {
   if (one.level !== "bad" && one.level !== "busy") return [];
   const since = one.since === undefined ? "" : `for ${spanText(now - one.since)}: `;
   const what = [
@@ -174,8 +174,8 @@ function problemsOf(one: Instance, { columns, rows, now, paint }: Drawing): read
 }
 
 /** How many there are of each state, the worst first: `✗ 1 failing  ● 5 running`. */
-export function countsOf(all: readonly Instance[], paint: Paint): readonly Part[] {
-  const counts = new Map<string, { readonly level: Level; readonly state: string; count: number }>();
+export function countsOf(all: readonly WatchedInstance[], paint: Paint): readonly LinePart[] {
+  const counts = new Map<string, { readonly level: HealthLevel; readonly state: string; count: number }>();
   for (const { level, state } of all) {
     const known = counts.get(`${level} ${state}`) ?? { level, state, count: 0 };
     known.count++;

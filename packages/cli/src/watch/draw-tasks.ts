@@ -1,7 +1,7 @@
-import { barOf, lineOf, oneLine, type Part } from "../ui/parts.ts";
+import { barOf, type LinePart, lineOf, oneLine } from "../ui/parts.ts";
 import { clockText, spanText } from "../ui/time-text.ts";
 import type { Drawing } from "./draw-instances.ts";
-import type { Instance, Seen, Task } from "./model.ts";
+import type { DirectorState, WatchedInstance, WatchedTask } from "./model.ts";
 
 /** Matches an instance id, with or without the index after it that tasks write. */
 const ID = /\/([0-9a-f-]{36})(?: \(\d{1,6}\))?/g;
@@ -12,7 +12,7 @@ const NARROW = 100;
 type Named = (text: string) => string;
 
 /** Shortens names of instances as their list does: `web/1` in place of the id. */
-function namerOf(instances: readonly Instance[]): Named {
+function namerOf(instances: readonly WatchedInstance[]): Named {
   const indexes = new Map(instances.map(({ id, index }) => [id, index]));
   return (text) =>
     text.replace(ID, (whole, id: string) => {
@@ -22,7 +22,7 @@ function namerOf(instances: readonly Instance[]): Named {
 }
 
 export function taskLines(
-  { tasks, instances }: Pick<Seen, "tasks" | "instances">,
+  { tasks, instances }: Pick<DirectorState, "tasks" | "instances">,
   several: boolean,
   drawing: Drawing,
 ): readonly string[] {
@@ -31,7 +31,7 @@ export function taskLines(
 }
 
 function linesOf(
-  task: Task,
+  task: WatchedTask,
   several: boolean,
   named: Named,
   { columns, now, paint }: Drawing,
@@ -41,7 +41,7 @@ function linesOf(
   const whose = several && task.deployment !== "" ? `${oneLine(task.deployment)}: ` : "";
   const took =
     state === "queued" || task.began === undefined ? "" : ` ${spanText((task.ended ?? now) - task.began)}`;
-  const head: Part[] = [
+  const head: LinePart[] = [
     [mark, colour],
     [` ${task.id} `, paint.bold],
     [`${whose}${oneLine(task.description)} `],
@@ -50,7 +50,7 @@ function linesOf(
   if (task.result !== "" && state !== "done")
     return [lineOf([...head, [` ${oneLine(task.result)}`, paint.red]], columns)];
   if (progress === undefined) return [lineOf(head, columns)];
-  const where: Part[] = [
+  const where: LinePart[] = [
     ...(progress.total === 0 ? [] : [[barOf(progress.done, progress.total, BAR), paint.cyan] as const]),
     [progress.total === 0 ? "" : ` ${progress.done}/${progress.total} `],
     [named(oneLine(progress.stage))],
@@ -60,7 +60,10 @@ function linesOf(
   return [lineOf([...head, ["  "], ...where], columns)];
 }
 
-function markOf({ state }: Task, paint: Drawing["paint"]): readonly [string, (text: string) => string] {
+function markOf(
+  { state }: WatchedTask,
+  paint: Drawing["paint"],
+): readonly [string, (text: string) => string] {
   if (state === "done") return ["✓", paint.green];
   if (state === "queued") return ["·", paint.dim];
   if (state === "processing") return ["▸", paint.cyan];
@@ -68,7 +71,7 @@ function markOf({ state }: Task, paint: Drawing["paint"]): readonly [string, (te
 }
 
 export function eventLines(
-  { events, instances }: Pick<Seen, "events" | "instances">,
+  { events, instances }: Pick<DirectorState, "events" | "instances">,
   several: boolean,
   { columns, paint }: Drawing,
 ): readonly string[] {
@@ -76,7 +79,7 @@ export function eventLines(
   return events.map((one) => {
     const whose = several && one.deployment !== "" ? `${oneLine(one.deployment)}: ` : "";
     const task = one.task === "" ? "" : ` (task ${oneLine(one.task)})`;
-    const text: Part = one.failed ? [named(oneLine(one.text)), paint.red] : [named(oneLine(one.text))];
+    const text: LinePart = one.failed ? [named(oneLine(one.text)), paint.red] : [named(oneLine(one.text))];
     const at = one.at === undefined ? "" : `${clockText(one.at)} `;
     return lineOf([["  "], [at, paint.dim], [whose], text, [task, paint.dim]], columns);
   });

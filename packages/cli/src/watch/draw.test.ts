@@ -2,14 +2,14 @@ import pc from "picocolors";
 import { describe, expect, it } from "vitest";
 import { widthOf } from "../ui/text.ts";
 import { draw } from "./draw.ts";
-import type { Seen } from "./model.ts";
-import { AT, failing, instance, seen, task } from "./testing/seen.ts";
+import type { DirectorState } from "./model.ts";
+import { AT, failing, instance, seen, task } from "./testing/states.ts";
 
 const plain = pc.createColors(false);
 
-const drawn = (what: Seen, columns: number, rows: number, scroll = 0) =>
+const drawn = (what: DirectorState, columns: number, rows: number, scroll = 0) =>
   draw(what, { columns, rows, scroll, now: AT, paint: plain, keys: true });
-const text = (what: Seen, columns: number, rows: number, scroll = 0) =>
+const text = (what: DirectorState, columns: number, rows: number, scroll = 0) =>
   drawn(what, columns, rows, scroll).lines.join("\n");
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => instance(index));

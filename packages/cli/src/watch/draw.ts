@@ -1,9 +1,9 @@
-import { bothEnds, lineOf, oneLine, type Part } from "../ui/parts.ts";
+import { bothEnds, type LinePart, lineOf, oneLine } from "../ui/parts.ts";
 import { cut } from "../ui/text.ts";
 import { clockText, spanText } from "../ui/time-text.ts";
 import { countsOf, type Drawing, type List, LOW, listOf } from "./draw-instances.ts";
 import { eventLines, taskLines } from "./draw-tasks.ts";
-import type { Seen } from "./model.ts";
+import type { DirectorState } from "./model.ts";
 
 export interface Drawn {
   readonly lines: readonly string[];
@@ -18,7 +18,7 @@ const STALE_MS = 10_000;
 const FEWEST_INSTANCES = 3;
 
 /** A screen full: what is seen, in the room there is. */
-export function draw(seen: Seen, drawing: Drawing): Drawn {
+export function draw(seen: DirectorState, drawing: Drawing): Drawn {
   const { columns, rows, paint } = drawing;
   const several = seen.deployment === undefined;
   const low = rows < LOW;
@@ -48,12 +48,12 @@ export function draw(seen: Seen, drawing: Drawing): Drawn {
   };
 }
 
-function headOf(seen: Seen, drawing: Drawing): readonly string[] {
+function headOf(seen: DirectorState, drawing: Drawing): readonly string[] {
   const { columns, now, paint } = drawing;
   const { trouble, deployment } = seen;
   const name = deployment === undefined ? "all deployments" : oneLine(deployment);
   const old = now - seen.at > STALE_MS;
-  const when: Part =
+  const when: LinePart =
     trouble !== undefined
       ? [`no answer for ${spanText(now - trouble.since)}`, paint.red]
       : old
@@ -90,7 +90,7 @@ function headOf(seen: Seen, drawing: Drawing): readonly string[] {
   return [head, summary.trimEnd(), ...notes];
 }
 
-function nothingOf({ deployment, deployments }: Seen): string {
+function nothingOf({ deployment, deployments }: DirectorState): string {
   if (deployment === undefined) return deployments.length === 0 ? "there is no deployment" : "no instances";
   return deployments.length === 0 ? "it is not there any more; watching for it" : "no instances";
 }

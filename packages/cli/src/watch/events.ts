@@ -1,8 +1,8 @@
 import type { Event as EventWire } from "@slipway/protocol/director/event";
-import type { Event } from "./model.ts";
+import type { WatchedEvent } from "./model.ts";
 
 /** `create vm vm-1 of web/6f1c…` */
-export function eventOf(one: EventWire): Event {
+export function eventOf(one: EventWire): WatchedEvent {
   const { action, object_type, object_name, instance, error } = one;
   const named = object_name !== undefined && object_name !== instance ? object_name : undefined;
   const subject = [named, instance === undefined ? undefined : named ? `of ${instance}` : instance];

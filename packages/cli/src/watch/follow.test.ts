@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FakeDirector, INFO, type Seen } from "../testing/fake-director.ts";
-import { type Ran, runCli } from "../testing/run-cli.ts";
+import { FakeDirector, INFO, type SeenRequest } from "../testing/fake-director.ts";
+import { type CliResult, runCli } from "../testing/run-cli.ts";
 
 let director: FakeDirector;
 let instances: object[];
@@ -20,7 +20,7 @@ beforeEach(async () => {
   instances = [WEB];
   judged = HEALTHY;
   away = false;
-  const answer = (document: () => unknown) => (seen: Seen) => {
+  const answer = (document: () => unknown) => (seen: SeenRequest) => {
     if (away) return { cut: true };
     const body = JSON.stringify(document());
     const etag = `"${body.length}"`;
@@ -72,7 +72,7 @@ function watching(...args: readonly string[]) {
   return { ran };
 }
 
-async function over(ran: Promise<Ran>): Promise<Ran> {
+async function over(ran: Promise<CliResult>): Promise<CliResult> {
   end.abort();
   return await ran;
 }

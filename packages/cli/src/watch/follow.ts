@@ -6,14 +6,14 @@ import type { Key, Screen } from "../ui/screen.ts";
 import type { Ui } from "../ui/ui.ts";
 import { changesBetween } from "./changes.ts";
 import { draw } from "./draw.ts";
-import type { Seen } from "./model.ts";
+import type { DirectorState } from "./model.ts";
 
-export interface FollowTools {
+export interface WatchTools {
   readonly ui: Ui;
   readonly clock: Clock;
   readonly stop: AbortSignal;
   /** Reads the current state. */
-  readonly look: () => Promise<Seen>;
+  readonly look: () => Promise<DirectorState>;
   readonly intervalMs: number;
 }
 
@@ -21,7 +21,7 @@ export interface FollowTools {
 const TICK_MS = 1_000;
 
 /** Follows until the user ends it: on a terminal in a window, elsewhere with a line for each change. */
-export async function follow(tools: FollowTools): Promise<void> {
+export async function follow(tools: WatchTools): Promise<void> {
   // What is wrong at the first look is a mistake of who typed it, and belongs into no window.
   const first = await tools.look();
   const end = new AbortController();
@@ -54,10 +54,10 @@ const ended = (signal: AbortSignal): Promise<never> =>
   });
 
 async function read(
-  first: Seen,
-  { look, clock, intervalMs }: FollowTools,
+  first: DirectorState,
+  { look, clock, intervalMs }: WatchTools,
   stop: AbortSignal,
-  tell: (seen: Seen) => void,
+  tell: (seen: DirectorState) => void,
 ): Promise<void> {
   let last = first;
   for (;;) {
@@ -70,7 +70,7 @@ async function read(
 }
 
 /** A Director that is started again is waited for; one that refuses is not. */
-function troubled(last: Seen, error: unknown, clock: Clock): Seen {
+function troubled(last: DirectorState, error: unknown, clock: Clock): DirectorState {
   const refusal = refusalOf(error);
   const passing = NotReachable.is(error) || (refusal !== undefined && refusal.status >= 500);
   if (!passing || CertificateRefused.is(error)) throw error;
@@ -78,8 +78,8 @@ function troubled(last: Seen, error: unknown, clock: Clock): Seen {
   return { ...last, trouble: last.trouble ?? { why, since: clock.now() } };
 }
 
-function teller(ui: Ui): (seen: Seen) => void {
-  let before: Seen | undefined;
+function teller(ui: Ui): (seen: DirectorState) => void {
+  let before: DirectorState | undefined;
   return (seen) => {
     for (const { line, document } of changesBetween(before, seen)) {
       if (ui.json) ui.stream(document);
@@ -96,7 +96,7 @@ class Window {
   readonly #ui: Ui;
   readonly #end: () => void;
   #screen: Screen | undefined;
-  #seen: Seen | undefined;
+  #seen: DirectorState | undefined;
   #scroll = 0;
   #most = 0;
   #page = 1;
@@ -108,7 +108,7 @@ class Window {
     this.#end = end;
   }
 
-  show(screen: Screen, seen: Seen): void {
+  show(screen: Screen, seen: DirectorState): void {
     this.#screen = screen;
     this.#seen = seen;
     this.#draw();

@@ -2,11 +2,11 @@ import type { Health, InstanceHealth } from "@slipway/protocol/director/health";
 import type { instance as instanceWire } from "@slipway/protocol/director/instance";
 import type * as v from "valibot";
 import { ADVICE } from "../api/task-failure.ts";
-import type { Instance, Level, Vitals } from "./model.ts";
+import type { HealthLevel, WatchedInstance, WatchedVitals } from "./model.ts";
 
 export type Recorded = v.InferOutput<typeof instanceWire>;
 
-const LEVEL: Readonly<Record<string, Level>> = {
+const LEVEL: Readonly<Record<string, HealthLevel>> = {
   healthy: "well",
   unfinished: "busy",
   unknown: "quiet",
@@ -23,7 +23,7 @@ const keyOf = (deployment: string, group: string, id: string) => `${deployment} 
 export function instancesOf(
   recorded: ReadonlyMap<string, readonly Recorded[]>,
   health: Health | undefined,
-): readonly Instance[] {
+): readonly WatchedInstance[] {
   const judged = new Map(
     (health?.instances ?? []).map((one) => [keyOf(one.deployment, one.instance_group, one.id), one]),
   );
@@ -32,7 +32,7 @@ export function instancesOf(
   );
 }
 
-function instanceOf(deployment: string, one: Recorded, judged: InstanceHealth | undefined): Instance {
+function instanceOf(deployment: string, one: Recorded, judged: InstanceHealth | undefined): WatchedInstance {
   const without = (one.cid ?? "") === "";
   const common = {
     key: keyOf(deployment, one.job, one.id),
@@ -80,7 +80,7 @@ function stateText({ health, state, job_state }: InstanceHealth): string {
   return state === "started" ? job_state || "running" : state;
 }
 
-function vitalsOf({ vitals }: InstanceHealth): Vitals {
+function vitalsOf({ vitals }: InstanceHealth): WatchedVitals {
   if (!vitals) return {};
   const { cpu, load, memory, disk } = vitals;
   const disks = [disk.system, disk.ephemeral, disk.persistent].filter((one) => one !== undefined);

@@ -1,8 +1,8 @@
 /** Levels of health, for sorting and colors. The worst comes first. */
 export const LEVELS = ["bad", "busy", "quiet", "well"] as const;
-export type Level = (typeof LEVELS)[number];
+export type HealthLevel = (typeof LEVELS)[number];
 
-export interface Instance {
+export interface WatchedInstance {
   /** Permanent key of an instance: deployment, group and id. */
   readonly key: string;
   readonly deployment: string;
@@ -14,18 +14,18 @@ export interface Instance {
   readonly vm: string;
   /** For people: `running`, `failing`, `no vm`. */
   readonly state: string;
-  readonly level: Level;
+  readonly level: HealthLevel;
   /** Since when it is as it is, where that is known. Milliseconds since 1970. */
   readonly since: number | undefined;
   readonly problems: readonly string[];
   /** Current action of the Director, or why there is none. */
   readonly action: string;
   readonly processes: readonly { readonly name: string; readonly state: string }[];
-  readonly vitals: Vitals;
+  readonly vitals: WatchedVitals;
 }
 
 /** Vitals that the agent reported, in percent except for the load. */
-export interface Vitals {
+export interface WatchedVitals {
   readonly cpu?: number | undefined;
   readonly load?: number | undefined;
   readonly memory?: number | undefined;
@@ -33,7 +33,7 @@ export interface Vitals {
   readonly disk?: number | undefined;
 }
 
-export interface Task {
+export interface WatchedTask {
   readonly id: number;
   readonly state: string;
   readonly description: string;
@@ -45,11 +45,11 @@ export interface Task {
   readonly ended: number | undefined;
   /** Reason of a failed task. */
   readonly result: string;
-  readonly progress: Progress | undefined;
+  readonly progress: ProgressOfTask | undefined;
 }
 
 /** Progress of a task. */
-export interface Progress {
+export interface ProgressOfTask {
   readonly stage: string;
   readonly done: number;
   readonly total: number;
@@ -57,7 +57,7 @@ export interface Progress {
   readonly steps: readonly string[];
 }
 
-export interface Event {
+export interface WatchedEvent {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number | undefined;
@@ -68,7 +68,7 @@ export interface Event {
 }
 
 /** State of a Director at one moment. */
-export interface Seen {
+export interface DirectorState {
   /** When it was read: milliseconds since 1970. */
   readonly at: number;
   readonly url: string;
@@ -78,14 +78,15 @@ export interface Seen {
   readonly deployments: readonly string[];
   /** Says why health is unknown, or why VMs are not replaced. */
   readonly note: string;
-  readonly instances: readonly Instance[];
+  readonly instances: readonly WatchedInstance[];
   /** Running and queued tasks, and those that ended a moment ago. */
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly WatchedTask[];
   /** The newest first. */
-  readonly events: readonly Event[];
+  readonly events: readonly WatchedEvent[];
   /** The Director does not answer: why, and since when. What else is here is as it was before. */
   readonly trouble: { readonly why: string; readonly since: number } | undefined;
 }
 
 /** `web/1`: short, and every command takes it. */
-export const nameOf = ({ group, index }: Pick<Instance, "group" | "index">): string => `${group}/${index}`;
+export const nameOf = ({ group, index }: Pick<WatchedInstance, "group" | "index">): string =>
+  `${group}/${index}`;

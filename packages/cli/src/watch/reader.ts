@@ -5,12 +5,12 @@ import { type Health, health as healthWire } from "@slipway/protocol/director/he
 import { instance as instanceWire } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
-import { Kept } from "../api/kept.ts";
+import { DocumentCache } from "../api/document-cache.ts";
 import { refusalOf } from "../api/refusal.ts";
 import { piece } from "../api/request-path.ts";
 import { eventOf, isNews } from "./events.ts";
 import { instancesOf, type Recorded } from "./instances.ts";
-import type { Event, Seen } from "./model.ts";
+import type { DirectorState, WatchedEvent } from "./model.ts";
 import { TaskReader } from "./task-reader.ts";
 
 export interface ReaderTools {
@@ -28,9 +28,9 @@ const NO_DEPLOYMENT = 70000;
 /** Reads what is to be seen, one request after the other, and only what may have changed. */
 export class Reader {
   readonly #tools: ReaderTools;
-  readonly #kept: Kept;
+  readonly #kept: DocumentCache;
   readonly #tasks: TaskReader;
-  #events: readonly Event[] = [];
+  #events: readonly WatchedEvent[] = [];
   #newest = 0;
   #recorded = new Map<string, readonly Recorded[]>();
   readonly #readAt = new Map<string, number>();
@@ -40,11 +40,11 @@ export class Reader {
 
   constructor(tools: ReaderTools) {
     this.#tools = tools;
-    this.#kept = new Kept(tools.api);
+    this.#kept = new DocumentCache(tools.api);
     this.#tasks = new TaskReader(tools);
   }
 
-  async look(): Promise<Seen> {
+  async look(): Promise<DirectorState> {
     const { clock, deployment, api } = this.#tools;
     const tasks = await this.#tasks.look();
     const touched = await this.#readEvents();

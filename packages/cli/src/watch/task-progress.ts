@@ -1,5 +1,5 @@
 import type { TaskEvent } from "@slipway/protocol/director/task-event";
-import type { Progress } from "./model.ts";
+import type { ProgressOfTask } from "./model.ts";
 
 /** Reads the event output of a task as it grows, and knows where the task is. */
 export class TaskProgress {
@@ -15,7 +15,7 @@ export class TaskProgress {
     for (const line of whole.split("\n")) this.#line(line);
   }
 
-  get now(): Progress | undefined {
+  get now(): ProgressOfTask | undefined {
     const stage = this.#stage;
     if (stage === undefined) return undefined;
     return {

@@ -1,7 +1,7 @@
 import { type Task as TaskWire, task as taskWire } from "@slipway/protocol/director/task";
 import { refusalOf } from "../api/refusal.ts";
 import { listTasks } from "../api/tasks.ts";
-import type { Task } from "./model.ts";
+import type { WatchedTask } from "./model.ts";
 import type { ReaderTools } from "./reader.ts";
 import { TaskProgress } from "./task-progress.ts";
 
@@ -14,25 +14,25 @@ const LINGER_MS = 30_000;
 export class TaskReader {
   readonly #tools: ReaderTools;
   readonly #followed = new Map<number, TaskProgress>();
-  #running = new Map<number, Task>();
-  #ended: readonly Task[] = [];
+  #running = new Map<number, WatchedTask>();
+  #ended: readonly WatchedTask[] = [];
 
   constructor(tools: ReaderTools) {
     this.#tools = tools;
   }
 
-  async look(): Promise<readonly Task[]> {
+  async look(): Promise<readonly WatchedTask[]> {
     const { api, clock, deployment } = this.#tools;
     const found = await listTasks(api, { deployment, all: false, recent: undefined });
     // The one that began first is the one that the others wait for.
     const running = [...found].reverse();
-    const now = new Map<number, Task>();
+    const now = new Map<number, WatchedTask>();
     let room = MOST_FOLLOWED;
     for (const one of running) {
       const follows = one.state !== "queued" && room-- > 0;
       now.set(one.id, taskOf(one, follows ? await this.#progress(one.id) : undefined));
     }
-    const over: Task[] = [];
+    const over: WatchedTask[] = [];
     for (const before of this.#running.values())
       if (!now.has(before.id)) over.push(await this.#endOf(before));
     this.#running = now;
@@ -61,7 +61,7 @@ export class TaskReader {
     return known;
   }
 
-  async #endOf(before: Task): Promise<Task> {
+  async #endOf(before: WatchedTask): Promise<WatchedTask> {
     const { api, clock } = this.#tools;
     this.#followed.delete(before.id);
     const last = await api.json({ method: "GET", path: `/tasks/${before.id}` }, taskWire);
@@ -69,7 +69,7 @@ export class TaskReader {
   }
 }
 
-const taskOf = (one: TaskWire, progress: TaskProgress | undefined): Task => ({
+const taskOf = (one: TaskWire, progress: TaskProgress | undefined): WatchedTask => ({
   id: one.id,
   state: one.state,
   description: one.description ?? "",

@@ -6,7 +6,7 @@ import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PROGRAMS } from "../bosh-cli/testing/requirements.ts";
-import { Machine } from "../up/testing/machine.ts";
+import { CloudHome } from "../up/testing/machine.ts";
 import { hasTmux, Tmux } from "./testing/tmux.ts";
 
 const possible =
@@ -17,13 +17,13 @@ const possible =
 const WITHIN = { timeout: 180_000, interval: 300 };
 
 describe.runIf(possible && plays("director", "watch"))("slipway watch in a terminal", () => {
-  let machine: Machine;
+  let machine: CloudHome;
   let tmux: Tmux;
   let up: readonly string[];
   const shows = (pattern: RegExp) => expect.poll(() => tmux.screen(), WITHIN).toMatch(pattern);
 
   beforeAll(async () => {
-    machine = await Machine.open();
+    machine = await CloudHome.open();
     const port = await freePort();
     const config = join(machine.home, "..", "director.json");
     await writeFile(config, JSON.stringify({ health: { interval_s: 1, unresponsive_after_s: 3 } }));

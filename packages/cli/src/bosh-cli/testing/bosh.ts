@@ -4,12 +4,12 @@ import { systemExec } from "@slipway/kernel/exec";
 import { shellWord } from "@slipway/kernel/shell";
 
 /** One row of a table, by the CLI's own column names. */
-export type Row = Readonly<Record<string, string>>;
+export type TableRow = Readonly<Record<string, string>>;
 
 /** Output of a command with `--json`. */
 export interface Said {
   readonly code: number;
-  readonly rows: readonly Row[];
+  readonly rows: readonly TableRow[];
   readonly lines: readonly string[];
   /** Everything that is not a table, in one text. */
   readonly text: string;
@@ -18,7 +18,7 @@ export interface Said {
   readonly task: string;
 }
 
-export interface Login {
+export interface BoshLogin {
   readonly url: string;
   readonly ca: string;
   readonly user?: string | undefined;
@@ -32,9 +32,9 @@ const KEEP = 16 * 1024 * 1024;
 /** The real CLI, one process per command. */
 export class Bosh {
   readonly #program: string;
-  readonly #login: Login;
+  readonly #login: BoshLogin;
 
-  constructor(program: string, login: Login) {
+  constructor(program: string, login: BoshLogin) {
     this.#program = program;
     this.#login = login;
   }
@@ -57,7 +57,7 @@ export class Bosh {
     return said.text;
   }
 
-  async rows(...args: readonly string[]): Promise<readonly Row[]> {
+  async rows(...args: readonly string[]): Promise<readonly TableRow[]> {
     return (await this.run(...args)).rows;
   }
 
@@ -109,7 +109,7 @@ export class Bosh {
 }
 
 interface Printed {
-  readonly Tables: readonly { readonly Rows: readonly Row[] | null }[] | null;
+  readonly Tables: readonly { readonly Rows: readonly TableRow[] | null }[] | null;
   readonly Blocks: readonly string[] | null;
   readonly Lines: readonly string[] | null;
 }

@@ -15,16 +15,16 @@ printf %s "$request" | NODE CPI "$@"
 `;
 
 /** A CPI executable in front of ours: it notes the calls, and holds or refuses those the test wants held or refused. */
-export class Gate {
+export class CpiGate {
   readonly #dir: string;
 
   private constructor(dir: string) {
     this.#dir = dir;
   }
 
-  static async make(dir: string): Promise<Gate> {
+  static async make(dir: string): Promise<CpiGate> {
     await mkdir(dir, { recursive: true });
-    const gate = new Gate(dir);
+    const gate = new CpiGate(dir);
     await writeFile(gate.path, SCRIPT.replace("NODE", process.execPath).replace("CPI", PROGRAMS.cpi));
     await chmod(gate.path, 0o755);
     return gate;

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { uploadReleaseDirectory, writeRelease } from "./release-dir.ts";
-import type { World } from "./world.ts";
+import type { BoshWorld } from "./world.ts";
 
 /** A release of these files, made and uploaded with the CLI as its author does. */
 export async function uploadRelease(
-  world: World,
+  world: BoshWorld,
   name: string,
   files: Readonly<Record<string, string>>,
 ): Promise<void> {

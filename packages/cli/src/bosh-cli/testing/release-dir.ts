@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
-import type { World } from "./world.ts";
+import type { BoshWorld } from "./world.ts";
 
 /** A release directory as an author has it. */
 export async function writeRelease(dir: string, files: Readonly<Record<string, string>>): Promise<void> {
@@ -14,7 +14,7 @@ export async function writeRelease(dir: string, files: Readonly<Record<string, s
 }
 
 /** Uploads the release that `create-release` makes of a directory. */
-export async function uploadReleaseDirectory(world: World, dir: string): Promise<void> {
+export async function uploadReleaseDirectory(world: BoshWorld, dir: string): Promise<void> {
   const file = `${dir}.tgz`;
   const made = await systemExec(
     process.env.SLIPWAY_BOSH ?? "",

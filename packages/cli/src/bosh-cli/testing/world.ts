@@ -2,10 +2,10 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll } from "vitest";
-import { Bosh, type Row } from "./bosh.ts";
+import { Bosh, type TableRow } from "./bosh.ts";
 import { DirectorProcess } from "./director-process.ts";
 import { cloudConfig, type Group, manifest } from "./documents.ts";
-import { Gate } from "./gate.ts";
+import { CpiGate } from "./gate.ts";
 import { endLeftovers, stopVms } from "./leftovers.ts";
 import { PROGRAMS } from "./requirements.ts";
 import { makeStemcell } from "./stemcell.ts";
@@ -32,9 +32,9 @@ export const ADMIN = { name: "admin", password: "correct horse" };
 export const READER = { name: "reader", password: "battery staple" };
 
 /** A Director with its cloud, and the CLI pointed at it. One per file: stories build on what they did. */
-export class World {
+export class BoshWorld {
   readonly dir: string;
-  readonly gate: Gate;
+  readonly gate: CpiGate;
   readonly #embedded: boolean;
   readonly #ownNetwork: boolean;
   readonly #clouds: WorldOptions["clouds"];
@@ -42,7 +42,7 @@ export class World {
   #bosh: Bosh | undefined;
   #stateName = "state";
 
-  private constructor(dir: string, gate: Gate, options: WorldOptions) {
+  private constructor(dir: string, gate: CpiGate, options: WorldOptions) {
     const { embedded = false, ownNetwork = false, clouds } = options;
     this.#clouds = clouds;
     this.dir = dir;
@@ -51,12 +51,12 @@ export class World {
     this.#ownNetwork = ownNetwork;
   }
 
-  static async open(options: WorldOptions): Promise<World> {
+  static async open(options: WorldOptions): Promise<BoshWorld> {
     const { embedded = false, director = {}, localDns = {}, config = {} } = options;
     const dir = await passableDirectory("story");
     await mkdir(join(dir, "home"));
-    const gate = await Gate.make(join(dir, "gate"));
-    const world = new World(dir, gate, options);
+    const gate = await CpiGate.make(join(dir, "gate"));
+    const world = new BoshWorld(dir, gate, options);
     try {
       if (!embedded) await world.#configure(director, localDns, config);
       await world.start();
@@ -187,7 +187,7 @@ export class World {
   }
 
   /** Returns the rows of `instances --details`, sorted by index. */
-  async instances(deployment: string): Promise<readonly Row[]> {
+  async instances(deployment: string): Promise<readonly TableRow[]> {
     const rows = await this.bosh.rows("-d", deployment, "instances", "--details");
     return [...rows].sort((a, b) => Number(a.index) - Number(b.index));
   }
@@ -211,10 +211,10 @@ export class World {
 }
 
 /** The world of a file, closed after its last test. */
-export function openWorld(options: WorldOptions = {}): () => World {
-  let world: World | undefined;
+export function openWorld(options: WorldOptions = {}): () => BoshWorld {
+  let world: BoshWorld | undefined;
   beforeAll(async () => {
-    world = await World.open(options);
+    world = await BoshWorld.open(options);
   });
   afterAll(() => world?.close());
   return () => {

@@ -4,11 +4,11 @@ import { execIn } from "@slipway/cpi-docker/engine/exec";
 import { LABEL, labelled } from "@slipway/cpi-docker/labels";
 import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import type { Seen, VmState } from "../descriptor.ts";
+import type { HomeState, VmState } from "../descriptor.ts";
 import type { DockerChoice } from "./descriptor.ts";
 
 /** Returns the VMs and disks of a home on an engine. */
-export async function seenOn(engine: Engine, { director, volume }: DockerChoice): Promise<Seen> {
+export async function seenOn(engine: Engine, { director, volume }: DockerChoice): Promise<HomeState> {
   // Before its first start a Director has no name, and nothing.
   const vms = director === undefined ? [] : await containersOf(engine, director);
   return { vms, disks: await disksIn(engine, volume) };

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import type { CpiDescriptor, DemoRange, Environment, Words } from "../descriptor.ts";
+import type { CpiDescriptor, DemoRange, Environment, VmWords } from "../descriptor.ts";
 import { OtherEngine } from "./errors.ts";
 
 /** Keys of the engine are never in it. */
@@ -32,7 +32,7 @@ export type PreparedDocker = Omit<DockerChoice, "volume" | "director">;
 
 export const DEFAULT_HOST = "unix:///var/run/docker.sock";
 
-export const WORDS: Words = {
+export const WORDS: VmWords = {
   one: "container",
   many: "containers",
   title: "Containers",
@@ -42,7 +42,7 @@ export const WORDS: Words = {
 };
 
 export const RANGE: DemoRange = {
-  usual: "10.245.77.0/24",
+  usual: ["10.245.77.0/24", "10.245.78.0/24", "10.245.79.0/24", "10.245.80.0/24"],
   takes: "24 bits of a private network",
   example: "10.246.0.0/24",
   fits: /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/,
@@ -88,7 +88,7 @@ export const docker: CpiDescriptor<DockerChoice, DockerSelection, PreparedDocker
     env: certificates === undefined ? {} : { DOCKER_CERT_PATH: certificates },
   }),
   backend: async (made, tools) => (await import("./backend.ts")).dockerBackend(made, tools),
-  stage: async (made, tools) => (await import("./stage.ts")).dockerStage(made, tools),
+  stage: async (made, tools) => (await import("./demo-setup.ts")).dockerStage(made, tools),
 };
 
 /** Uses the variables of the `docker` CLI if no option names the engine. */

@@ -42,5 +42,5 @@ export const RangeInUse = defineError<{ range: string; holder: string }>({
   kind: "operator",
   message: (p) =>
     `the demo's container was to have an address of ${p.range}; these are taken, by ${p.holder}`,
-  next: "Choose others: --range 10.246.0.0/24, or another 24 bits of a private network that nobody here uses.",
+  next: "Choose others, `slipway demo --cpi docker --range 10.246.0.0/24`, or another 24 bits of a private network that nobody here uses.",
 });

@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import type { CpiDescriptor, DemoRange, Words } from "../descriptor.ts";
+import type { CpiDescriptor, DemoRange, VmWords } from "../descriptor.ts";
 import { ELSEWHERE, NoNamespaces } from "./errors.ts";
 
 const choice = v.strictObject({ cpi: v.literal("local") });
 type LocalChoice = Readonly<v.InferOutput<typeof choice>>;
 
-export const WORDS: Words = {
+export const WORDS: VmWords = {
   one: "sandbox",
   many: "sandboxes",
   title: "Sandboxes",
@@ -14,8 +14,11 @@ export const WORDS: Words = {
   left: "Its database or sandboxes run on: `slipway up` takes them over, `slipway down` stops them.",
 };
 
+/** Second parts of addresses for the demos of other users and homes. */
+const OTHERS = Array.from({ length: 8 }, (_, at) => 21 + at);
+
 export const RANGE: DemoRange = {
-  usual: "127.20.0.0/24",
+  usual: ["127.20.0.0/24", ...OTHERS.map((part) => `127.${part}.0.0/24`)],
   takes: "addresses of loopback",
   example: "127.21.0.0/24",
   fits: /^127\./,
@@ -47,5 +50,5 @@ export const local: CpiDescriptor<LocalChoice, LocalChoice, LocalChoice> = {
   withDirector: (made) => made,
   launch: () => ({ args: [], env: {} }),
   backend: async (_choice, tools) => (await import("./backend.ts")).localBackend(tools),
-  stage: async (_choice, tools) => (await import("./stage.ts")).localStage(tools),
+  stage: async (_choice, tools) => (await import("./demo-setup.ts")).localStage(tools),
 };

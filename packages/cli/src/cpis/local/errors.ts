@@ -15,5 +15,5 @@ export const RangeTaken = defineError<{ address: string }>({
   code: "CLU-022",
   kind: "operator",
   message: (p) => `something listens on ${p.address} already; the demo's sandbox was to have that address`,
-  next: "Choose other addresses of loopback: slipway demo --range 127.21.0.0/24.",
+  next: "Choose other addresses of loopback: `slipway demo --range 127.40.0.0/24`.",
 });

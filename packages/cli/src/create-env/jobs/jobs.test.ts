@@ -43,7 +43,9 @@ describe("create-env with a release", () => {
       expect(await logOf(lab)).toEqual(started("hi", lab.ip));
       expect((await lab.document()).releases).toMatchObject([{ name: "app", version: "1" }]);
 
-      expect(await lab.create(manifest(lab, {}))).toContain("Skipping deploy");
+      const unchanged = await lab.create(manifest(lab, {}));
+      expect(unchanged).toContain("Skipping deploy");
+      expect(unchanged).not.toContain("Rendering job templates");
 
       await lab.create(manifest(lab, { greeting: "hello" }));
       expect(await logOf(lab)).toEqual([

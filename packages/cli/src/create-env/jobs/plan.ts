@@ -2,7 +2,7 @@ import type { Renderer } from "@slipway/engine/templates/request";
 import type { Random } from "@slipway/kernel/random";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { EnvManifest } from "../manifest/model.ts";
-import type { JobsPlan } from "./bring.ts";
+import type { EnvJobsPlan } from "./jobs-to-run.ts";
 import { packageOrder } from "./package-order.ts";
 import { jobOf, type Releases } from "./releases.ts";
 import { renderJobs } from "./render.ts";
@@ -18,7 +18,7 @@ export async function planJobs(
   manifest: EnvManifest,
   releases: Releases,
   tools: RenderTools,
-): Promise<JobsPlan> {
+): Promise<EnvJobsPlan> {
   const chosen = manifest.jobs.map((choice) => ({ choice, job: jobOf(releases, choice) }));
   const packages = chosen.flatMap(({ choice, job }) =>
     packageOrder(job.job.packages, releases.get(choice.release)?.packages ?? []),

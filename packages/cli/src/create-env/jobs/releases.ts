@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type UnpackedJob, type UnpackedRelease, unpackRelease } from "@slipway/engine/releases/archive";
-import { fetchArchive, type Surroundings } from "../archive.ts";
+import { type ArchiveTools, fetchArchive } from "../archive.ts";
 import { JobUnknown, ReleaseNamedOtherwise } from "../errors.ts";
 import type { EnvManifest, JobChoice } from "../manifest/model.ts";
 import type { Stages } from "../stages.ts";
@@ -11,7 +11,7 @@ export type Releases = ReadonlyMap<string, UnpackedRelease>;
 /** Every release of the manifest, taken apart below the temporary directory. */
 export async function openReleases(
   wanted: EnvManifest["releases"],
-  around: Surroundings,
+  around: ArchiveTools,
   stages: Stages,
 ): Promise<Releases> {
   const releases = new Map<string, UnpackedRelease>();

@@ -11,7 +11,7 @@ export interface ToRender {
   readonly properties: JsonObject;
 }
 
-export interface About {
+export interface RenderContext {
   readonly deployment: string;
   readonly address: string | undefined;
   readonly networks: JsonObject;
@@ -20,7 +20,7 @@ export interface About {
 /** Renders all jobs as upstream's create-env does. Reports all mistakes at once. */
 export async function renderJobs(
   jobs: readonly ToRender[],
-  about: About,
+  about: RenderContext,
   { renderer, random, signal }: { renderer: Renderer; random: Random; signal: AbortSignal },
 ): Promise<readonly RenderedJob[]> {
   const rendered: RenderedJob[] = [];

@@ -1,8 +1,7 @@
 import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CpiRefused } from "@slipway/engine/clouds/cloud";
-import { Ledger } from "@slipway/engine/flows/ledger";
-import { changeInstance } from "@slipway/engine/flows/run-steps";
+import { changeInstance, Ledger } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { BadWrite, InstanceHolds } from "@slipway/engine/journal/errors";
 import type { IntentKey } from "@slipway/engine/journal/journal";

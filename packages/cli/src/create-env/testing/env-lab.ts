@@ -5,7 +5,7 @@ import type { Agent } from "@slipway/engine/agents/agent";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
-import { ownOctet } from "@slipway/testkit/own-octet";
+import { addressOctet } from "@slipway/testkit/address-octet";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { onTestFinished } from "vitest";
 import { AllProxy } from "../../proxy/all-proxy.ts";
@@ -24,7 +24,7 @@ import type { Built } from "./programs.ts";
 
 /** Addresses of this suite: 127.150.x.x. */
 let taken = 10;
-const nextAddress = () => `127.150.${ownOctet()}.${taken++}`;
+const nextAddress = () => `127.150.${addressOctet()}.${taken++}`;
 
 export interface ManifestChange {
   readonly disk?: number | null;

@@ -8,7 +8,7 @@ import type { Tools } from "../../tools.ts";
 import type { Table, Ui } from "../../ui/ui.ts";
 
 /** Requests and output, in order. */
-export interface Heard {
+export interface RecordedCalls {
   readonly requests: ApiRequest[];
   readonly lines: string[];
   readonly notes: string[];
@@ -22,16 +22,25 @@ export interface Scene {
   /** Answers by `METHOD /path`. */
   readonly answers?: Readonly<Record<string, unknown>>;
   readonly yes?: boolean;
+  /** A person is asked, and sees the plan first. */
+  readonly asks?: boolean;
   /** Lines of the event output of any task. */
   readonly events?: readonly string[];
 }
 
 /** Tools whose Director notes what it is sent. Answers cross the schemas, as real ones do. */
-export function scene({ deployment, answers = {}, yes = true, events = [] }: Scene): {
+export function scene({ deployment, answers = {}, yes = true, asks = false, events = [] }: Scene): {
   tools: Tools;
-  heard: Heard;
+  heard: RecordedCalls;
 } {
-  const heard: Heard = { requests: [], lines: [], notes: [], tables: [], questions: [], followed: [] };
+  const heard: RecordedCalls = {
+    requests: [],
+    lines: [],
+    notes: [],
+    tables: [],
+    questions: [],
+    followed: [],
+  };
   const answerTo = (request: ApiRequest): unknown => {
     heard.requests.push(request);
     const found = answers[`${request.method} ${request.path}`];
@@ -54,7 +63,7 @@ export function scene({ deployment, answers = {}, yes = true, events = [] }: Sce
     output: () => Promise.reject(new Error("not asked for")),
   };
   const tools: Tools = {
-    ui: fakeUi(heard, yes),
+    ui: fakeUi(heard, yes, asks),
     clock: systemClock,
     random: systemRandom,
     env: {},
@@ -69,12 +78,13 @@ export function scene({ deployment, answers = {}, yes = true, events = [] }: Sce
   return { tools, heard };
 }
 
-function fakeUi(heard: Heard, yes: boolean): Ui {
+function fakeUi(heard: RecordedCalls, yes: boolean, asks: boolean): Ui {
   const mark = (name: string) => (text: string) => `<${name}>${text}`;
   return {
     live: false,
     columns: 80,
     json: false,
+    asks,
     line: (text) => void heard.lines.push(text),
     aside: (text) => void heard.lines.push(text),
     block: (text) => void heard.lines.push(text),

@@ -1,5 +1,5 @@
-import { EPOCH } from "@slipway/cpi-docker/inside";
-import { FINISH } from "./inside.ts";
+import { EPOCH } from "@slipway/cpi-docker/image-files";
+import { FINISH } from "./root-files.ts";
 
 /** Packages that our agent and the Docker CPI's disk helper run, and that Node.js needs. The rest is Debian's smallest system. */
 const PACKAGES = [

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { systemClock } from "@slipway/kernel/clock";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
-import { DockerCloud, engineTrouble, type Vm } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, type DockerVm, engineTrouble } from "@slipway/testkit/docker-cloud";
 import { AGENT_BUNDLE } from "@slipway/testkit/docker-image";
 import { needs } from "@slipway/testkit/needs";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
@@ -78,7 +78,7 @@ describe.runIf(needs("mmdebstrap", asked && there, why))("a stemcell of real Deb
     afterAll(() => cloud.close());
 
     /** Unpacks and uploads a stemcell as the Director does, and starts a VM of it. */
-    async function started({ file }: BuiltStemcell): Promise<Vm> {
+    async function started({ file }: BuiltStemcell): Promise<DockerVm> {
       const dir = `${file}.unpacked`;
       await mkdir(dir);
       const { stemcell, imagePath } = await unpackStemcell(file, dir);

@@ -3,14 +3,14 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { EPOCH, type InsideFile } from "@slipway/cpi-docker/inside";
+import { EPOCH, type ImageFile } from "@slipway/cpi-docker/image-files";
 import { CommandMissing, type Exec, mustRun } from "@slipway/kernel/exec";
 import { type TarInput, tarBytes } from "@slipway/kernel/tar/write";
 import { NoBootstrap, RootNotBuilt } from "../errors.ts";
-import { overDebian } from "./inside.ts";
 import { machineApt } from "./machine-apt.ts";
 import { packagesOf } from "./packages.ts";
 import { FILES_TAR, MERGED_USR, planBootstrap, ROOT_TAR } from "./plan.ts";
+import { overDebian } from "./root-files.ts";
 import { linesOf, mirrorLines, officialLines } from "./sources.ts";
 
 export interface DebianOrder {
@@ -87,11 +87,11 @@ async function mustHaveBootstrap(exec: Exec): Promise<void> {
 const temporary = ({ root, env }: DebianOrder, workDir: string): Readonly<Record<string, string>> =>
   root ? { TMPDIR: workDir } : env.TMPDIR === undefined ? {} : { TMPDIR: env.TMPDIR };
 
-async function writeInside(files: readonly InsideFile[], to: string): Promise<void> {
+async function writeInside(files: readonly ImageFile[], to: string): Promise<void> {
   await pipeline(tarBytes(files.map(input), EPOCH), createWriteStream(to, { flags: "wx" }));
 }
 
-const input = (file: InsideFile): TarInput =>
+const input = (file: ImageFile): TarInput =>
   "text" in file ? { ...file, type: "text" } : { ...file, type: "file" };
 
 const MOST = 2000;

@@ -13,7 +13,7 @@ import { PROGRAMS } from "../../bosh-cli/testing/requirements.ts";
 const WITHIN_MS = 600_000;
 
 /** A `slipway` that runs, as leader of a process group, as a shell would start it. */
-export class Running {
+export class RunningSlipway {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
   output = "";
@@ -76,10 +76,10 @@ export class Running {
 }
 
 /** A home of a test's own, and the program that works in it. */
-export class Machine {
+export class CloudHome {
   readonly home: string;
   readonly #dir: string;
-  readonly #started: Running[] = [];
+  readonly #started: RunningSlipway[] = [];
   readonly #small: SmallDisk | undefined;
 
   private constructor(dir: string, home: string, small?: SmallDisk) {
@@ -89,9 +89,9 @@ export class Machine {
   }
 
   /** On a file system of its own that can be filled; needs root. */
-  static async onSmallDisk(mib: number): Promise<Machine> {
+  static async onSmallDisk(mib: number): Promise<CloudHome> {
     const small = await SmallDisk.open(mib);
-    return new Machine(small.dir, join(small.dir, "home"), small);
+    return new CloudHome(small.dir, join(small.dir, "home"), small);
   }
 
   /** Takes all the space there is on its disk. */
@@ -104,15 +104,15 @@ export class Machine {
   }
 
   /** `below`: a directory that no other user may pass through. */
-  static async open({ below }: { readonly below?: string } = {}): Promise<Machine> {
+  static async open({ below }: { readonly below?: string } = {}): Promise<CloudHome> {
     const dir = await passableDirectory("up");
-    if (below === undefined) return new Machine(dir, join(dir, "home"));
+    if (below === undefined) return new CloudHome(dir, join(dir, "home"));
     await mkdir(join(dir, below), { mode: 0o700 });
-    return new Machine(dir, join(dir, below, "home"));
+    return new CloudHome(dir, join(dir, below, "home"));
   }
 
-  start(...args: readonly string[]): Running {
-    const running = new Running(args, {
+  start(...args: readonly string[]): RunningSlipway {
+    const running = new RunningSlipway(args, {
       PATH: process.env.PATH ?? "",
       HOME: this.home,
       SLIPWAY_HOME: this.home,

@@ -2,10 +2,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
 import { PROGRAMS } from "./requirements.ts";
-import type { World } from "./world.ts";
+import type { BoshWorld } from "./world.ts";
 
 /** Calls the CPI without the Director's knowledge. */
-export async function callCpi({ dir }: World, method: string, ...args: readonly unknown[]): Promise<unknown> {
+export async function callCpi(
+  { dir }: BoshWorld,
+  method: string,
+  ...args: readonly unknown[]
+): Promise<unknown> {
   const context = {
     director_uuid: "nobody",
     request_id: `cpi-behind-the-back-${method}`,
@@ -20,7 +24,7 @@ export async function callCpi({ dir }: World, method: string, ...args: readonly 
 }
 
 /** Its sandbox ends, as a machine does whose power is cut. */
-export async function killVm(world: World, cid: string): Promise<void> {
+export async function killVm(world: BoshWorld, cid: string): Promise<void> {
   const { pid } = JSON.parse(await readFile(world.cloud("vms", cid, "process"), "utf8")) as { pid: number };
   process.kill(pid, "SIGKILL");
 }

@@ -2,11 +2,11 @@ import type { ConversationLine } from "@slipway/protocol/director/conversation-l
 import { negotiate } from "@slipway/protocol/negotiate";
 import type { Paint } from "../ui/ui.ts";
 import { wrapped } from "../ui/wrap.ts";
+import { callText } from "./call-text.ts";
 import { type Conversation, isCpi } from "./read.ts";
-import { type Shares, sharesOf } from "./shares.ts";
-import { wordsOf } from "./words.ts";
+import { type TimeShares, timeSharesOf } from "./time-shares.ts";
 
-export interface Telling {
+export interface SequenceOptions {
   /** Name of the Director's only CPI, which has none in a conversation. */
   readonly cpi: string;
   readonly columns: number;
@@ -14,15 +14,15 @@ export interface Telling {
 }
 
 /** The conversation as a sequence for people. */
-export function tell({ calls, runs }: Conversation, telling: Telling): readonly string[] {
+export function sequenceLines({ calls, runs }: Conversation, telling: SequenceOptions): readonly string[] {
   const began = runs[0]?.at ?? calls[0]?.at ?? 0;
   return calls.flatMap((call) => tellCall(call, began, telling));
 }
 
 /** Summarizes: whether a registry was involved, and where the time went. */
-export const sums = (conversation: Conversation): readonly string[] => [
+export const summaryLines = (conversation: Conversation): readonly string[] => [
   registrySentence(conversation),
-  sharesText(sharesOf(conversation)),
+  sharesText(timeSharesOf(conversation)),
   ...(conversation.unread === 0
     ? []
     : [`${conversation.unread} lines could not be read: the Director keeps so much of a task and no more.`]),
@@ -31,24 +31,33 @@ export const sums = (conversation: Conversation): readonly string[] => [
 function tellCall(
   call: ConversationLine,
   began: number,
-  { cpi, columns, paint }: Telling,
+  { cpi, columns, paint }: SequenceOptions,
 ): readonly string[] {
-  const { said, answered } = wordsOf(call);
+  const { said, answered } = callText(call);
   const offset = `+${duration(call.at - began)}`.padEnd(9);
   const about = [versions(call), polls(call)].filter((part) => part !== "").join(", ");
-  const took = call.error === undefined ? duration(call.ms) : `failed after ${duration(call.ms)}`;
+  const took =
+    call.error === undefined
+      ? duration(call.ms)
+      : absent(call)
+        ? `not implemented, ${duration(call.ms)}`
+        : `failed after ${duration(call.ms)}`;
   const head = `Director -> ${partner(call, cpi)}: ${paint.bold(call.message)}${about === "" ? "" : ` (${about})`} ... ${took}`;
   const details = [
     said,
     answered === "" ? "" : `-> ${answered}`,
     call.note === undefined ? "" : `note: ${call.note}`,
-    call.error === undefined ? "" : paint.red(`-> ${call.error.replaceAll(/\s+/g, " ")}`),
+    call.error === undefined || absent(call) ? "" : paint.red(`-> ${call.error.replaceAll(/\s+/g, " ")}`),
   ].filter((detail) => detail !== "");
   return [
     ...wrapped(`${offset} ${head}`, columns, INDENT),
     ...details.flatMap((detail) => wrapped(`${INDENT}${detail}`, columns, `${INDENT}   `)),
   ];
 }
+
+/** True if the CPI has no such method. The Director goes on without it, or fails the task for it. */
+const absent = (call: ConversationLine): boolean =>
+  isCpi(call) && /\bNotImplemented\b/.test(call.error ?? "");
 
 const INDENT = " ".repeat(10);
 
@@ -76,7 +85,7 @@ const polls = ({ polls: times }: ConversationLine): string =>
 export const duration = (ms: number): string =>
   ms < 9_999.5 ? `${Math.max(0, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
 
-export function sharesText({ total, cpi, agent, director }: Shares): string {
+export function sharesText({ total, cpi, agent, director }: TimeShares): string {
   const part = (ms: number) => `${duration(ms)} (${total === 0 ? 0 : Math.round((ms / total) * 100)} %)`;
   return `It took ${duration(total)}: CPI ${part(cpi)}, agents ${part(agent)}, Director ${part(director)}.`;
 }

@@ -1,10 +1,10 @@
-import type { Given } from "../../command.ts";
+import type { TypedInput } from "../../command.ts";
 
 /** Returns typed options without a parser, by their long names. */
-export function givenOf(
+export function typedOptionsOf(
   options: Readonly<Record<string, string | readonly string[] | true>> = {},
   args: readonly string[] = [],
-): Given {
+): TypedInput {
   const texts = (option: string) => {
     const value = options[option];
     return typeof value === "string" ? [value] : value === true || value === undefined ? [] : value;

@@ -1,7 +1,7 @@
 import { type Conversation, isCpi } from "./read.ts";
 
 /** Milliseconds. What was waited for in several places at once counts in equal parts. */
-export interface Shares {
+export interface TimeShares {
   readonly total: number;
   readonly cpi: number;
   readonly agent: number;
@@ -16,7 +16,7 @@ interface Turn {
 }
 
 /** Attributes each moment of the task to the CPI, the agents or the Director. */
-export function sharesOf({ calls, runs }: Conversation): Shares {
+export function timeSharesOf({ calls, runs }: Conversation): TimeShares {
   const turns: Turn[] = [];
   const span = (who: Turn["who"], from: number, ms: number) =>
     turns.push({ at: from, who, by: 1 }, { at: from + ms, who, by: -1 });

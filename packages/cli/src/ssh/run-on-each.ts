@@ -2,17 +2,17 @@ import type { Tools } from "../tools.ts";
 import type { Table } from "../ui/ui.ts";
 import { CommandEnded } from "./errors.ts";
 import { runTold } from "./run.ts";
-import type { Host, Session } from "./session.ts";
+import type { Host, SshSession } from "./session.ts";
 
 type Each = (
-  session: Session,
+  session: SshSession,
   tools: Pick<Tools, "ui" | "env" | "stop">,
   program: string,
   args: (host: Host) => readonly string[],
 ) => Promise<void>;
 
 /** Runs a program for each host at once, and prints its lines with the host's name. All must end well. */
-export const inEach: Each = async ({ hosts, env: own }, { ui, env, stop }, program, args) => {
+export const runOnEach: Each = async ({ hosts, env: own }, { ui, env, stop }, program, args) => {
   const codes = await Promise.all(
     hosts.map((host) =>
       runTold(program, args(host), { env: { ...env, ...own }, stop }, (stream, line) =>

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { homeOf } from "./home.ts";
-import { homeUnusable } from "./unusable.ts";
+import { homeUnusable } from "./unusable-home.ts";
 
 let dir: string;
 let remove: () => Promise<void>;

@@ -1,4 +1,4 @@
-import { GROUPS, type InsideFile, insideFiles, PLACES } from "@slipway/cpi-docker/inside";
+import { GROUPS, type ImageFile, imageFiles, PLACES } from "@slipway/cpi-docker/image-files";
 import { officialLines } from "./sources.ts";
 
 /** Returns the files that replace or extend Debian's. `agent` and `node` are files of this machine. */
@@ -6,10 +6,10 @@ export const overDebian = (order: {
   readonly suite: string;
   readonly agent: string;
   readonly node: string;
-}): readonly InsideFile[] => [
+}): readonly ImageFile[] => [
   // Not this machine's own sources, which may be a mirror that only it reaches.
   { name: "etc/apt/sources.list", mode: 0o644, text: `${officialLines(order.suite).join("\n")}\n` },
-  ...insideFiles(order),
+  ...imageFiles(order),
 ];
 
 const groups = Object.entries(GROUPS).map(([name, gid]) => `${name}:${gid}`);

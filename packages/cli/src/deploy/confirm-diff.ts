@@ -1,10 +1,10 @@
 import type { DiffLines } from "@slipway/protocol/director/diff";
-import { confirmed } from "../ui/confirmed.ts";
+import { requireConfirmation } from "../ui/require-confirmation.ts";
 import type { Ui } from "../ui/ui.ts";
 import { hasChanges, printDiff } from "./diff.ts";
 
 /** A config is saved without a question when nothing would change: the same content makes no new version. */
-export async function showAndAsk(
+export async function confirmDiff(
   ui: Ui,
   diff: DiffLines,
   beforeAsking = () => Promise.resolve(),
@@ -12,5 +12,5 @@ export async function showAndAsk(
   printDiff(ui, diff);
   if (!hasChanges(diff)) return ui.line("No changes.");
   await beforeAsking();
-  await confirmed(ui);
+  await requireConfirmation(ui);
 }

@@ -1,8 +1,8 @@
 import type { Command as Commander } from "commander";
-import type { Given } from "../command.ts";
+import type { TypedInput } from "../command.ts";
 
 /** Returns what the user typed, without commander's defaults. */
-export function givenBy(commander: Commander): Given {
+export function typedOptions(commander: Commander): TypedInput {
   const typed = (option: string): unknown => {
     const key = keyOf(option);
     return commander.getOptionValueSource(key) === "cli" ? commander.getOptionValue(key) : undefined;
@@ -31,8 +31,12 @@ function keyOf(option: string): string {
 }
 
 /** Merges global options before the command's name with those after it, unless the command has its own of that name. */
-export function withGlobals(own: Given, before: Given, isGlobal: (option: string) => boolean): Given {
-  const also = (option: string): Given => (isGlobal(option) ? before : nothingGiven);
+export function withGlobals(
+  own: TypedInput,
+  before: TypedInput,
+  isGlobal: (option: string) => boolean,
+): TypedInput {
+  const also = (option: string): TypedInput => (isGlobal(option) ? before : nothingGiven);
   return {
     ...own,
     text: (option) => own.text(option) ?? also(option).text(option),
@@ -42,7 +46,7 @@ export function withGlobals(own: Given, before: Given, isGlobal: (option: string
 }
 
 /** Nothing was typed. */
-export const nothingGiven: Given = {
+export const nothingGiven: TypedInput = {
   argument: () => undefined,
   argumentsFrom: () => [],
   text: () => undefined,

@@ -1,8 +1,8 @@
-import type { Instance, Seen, Task } from "../model.ts";
+import type { DirectorState, WatchedInstance, WatchedTask } from "../model.ts";
 
 export const AT = Date.parse("2026-11-17T12:00:00Z");
 
-export const instance = (index: number, more: Partial<Instance> = {}): Instance => {
+export const instance = (index: number, more: Partial<WatchedInstance> = {}): WatchedInstance => {
   const id = `6f1c0000-0000-4000-8000-${String(index).padStart(12, "0")}`;
   return {
     key: `shop web/${id}`,
@@ -24,7 +24,7 @@ export const instance = (index: number, more: Partial<Instance> = {}): Instance 
   };
 };
 
-export const failing = (index: number): Instance =>
+export const failing = (index: number): WatchedInstance =>
   instance(index, {
     state: "failing",
     level: "bad",
@@ -34,7 +34,7 @@ export const failing = (index: number): Instance =>
     processes: [{ name: "nginx", state: "failing" }],
   });
 
-export const task = (id: number, more: Partial<Task> = {}): Task => ({
+export const task = (id: number, more: Partial<WatchedTask> = {}): WatchedTask => ({
   id,
   state: "processing",
   description: "create deployment",
@@ -47,7 +47,7 @@ export const task = (id: number, more: Partial<Task> = {}): Task => ({
   ...more,
 });
 
-export const seen = (more: Partial<Seen> = {}): Seen => ({
+export const seen = (more: Partial<DirectorState> = {}): DirectorState => ({
   at: AT,
   url: "https://10.0.0.1:25555",
   deployment: "shop",

@@ -2,15 +2,15 @@ import { rm } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { shellWord } from "@slipway/kernel/shell";
-import type { Stage, StageTools } from "../descriptor.ts";
+import type { DemoSetup, StageTools } from "../descriptor.ts";
 import { DEFAULT_HOST, type DockerChoice, RANGE, WORDS } from "./descriptor.ts";
 import { openEngine } from "./engine.ts";
 import { RangeInUse } from "./errors.ts";
 import { holderOfRange } from "./networks.ts";
 
-export const dockerStage = (choice: DockerChoice, { clock, programs }: StageTools): Stage => ({
+export const dockerStage = (choice: DockerChoice, { clock, programs }: StageTools): DemoSetup => ({
   words: WORDS,
-  range: RANGE.usual,
+  ranges: RANGE.usual,
   comment: "The addresses of containers: a Docker network is made for them.",
   stemcell: {
     doing: "Making a stemcell of this machine's programs",
@@ -29,14 +29,14 @@ export const dockerStage = (choice: DockerChoice, { clock, programs }: StageTool
     const engine = await openEngine(choice, clock);
     return tag !== undefined && (await findImage({ engine }, referenceOf(tag))) !== undefined;
   },
-  mustBeFree: async (range) => {
+  taken: async (range) => {
     const engine = await openEngine(choice, clock);
     const holder = await holderOfRange(
       engine,
       range,
       choice.host.startsWith("unix:") ? networkInterfaces() : {},
     );
-    if (holder !== undefined) throw RangeInUse({ range, holder });
+    return holder === undefined ? undefined : RangeInUse({ range, holder });
   },
   look: [
     `docker ${choice.host === DEFAULT_HOST ? "" : `-H ${shellWord(choice.host)} `}ps --filter label=slipway.deployment=demo`,

@@ -7,7 +7,7 @@ import { refusalOf } from "./refusal.ts";
 import { requestName, requestPath } from "./request-path.ts";
 
 /** Documents that are asked for again and again: one that has not changed is not sent again. */
-export class Kept {
+export class DocumentCache {
   readonly #api: DirectorApi;
   readonly #known = new Map<string, { readonly etag: string; readonly value: unknown }>();
 

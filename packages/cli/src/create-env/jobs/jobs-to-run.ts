@@ -11,7 +11,7 @@ import { PackageWithoutSource } from "../errors.ts";
 import type { Stages } from "../stages.ts";
 
 /** Jobs and packages that the only instance is to run. */
-export interface JobsPlan {
+export interface EnvJobsPlan {
   readonly group: string;
   readonly jobs: readonly { readonly rendered: RenderedJob; readonly fingerprint: string }[];
   /** In the order they are compiled in. */
@@ -21,7 +21,7 @@ export interface JobsPlan {
 }
 
 /** Compiles the packages on the VM itself, as upstream does, and tells the agent what to install. */
-export const jobsToRun = (plan: JobsPlan, stages: Stages, random: Random): JobsToRun => ({
+export const jobsToRun = (plan: EnvJobsPlan, stages: Stages, random: Random): JobsToRun => ({
   bring: async (_instance, agent, signal) => {
     const compiled = new Map<string, PackageBlob>();
     for (const one of plan.packages) {

@@ -15,17 +15,21 @@ import type { Host } from "./session.ts";
 export const SSH_PORT = 22;
 
 /** A host that is known by its key. */
-export interface Found extends Host {
+export interface KnownHost extends Host {
   readonly hostKey: string;
 }
 
 /** Makes users in VMs, and removes them. */
-export interface Order {
-  setUp(user: string, publicKey: string): Promise<readonly Found[]>;
+export interface SshUsers {
+  setUp(user: string, publicKey: string): Promise<readonly KnownHost[]>;
   cleanUp(userRegex: string): Promise<unknown>;
 }
 
-export function directorOrder(asked: string | undefined, deployment: string, api: DirectorApi): Order {
+export function sshUsersOfDirector(
+  asked: string | undefined,
+  deployment: string,
+  api: DirectorApi,
+): SshUsers {
   const to = asked === undefined ? undefined : slug(asked);
   const ids = to?.id === undefined ? [] : [to.id];
   const target = { ...(to === undefined ? {} : { job: to.group }), ids, indexes: ids };
@@ -49,7 +53,7 @@ export function directorOrder(asked: string | undefined, deployment: string, api
 }
 
 /** The agent of create-env's VM, without a Director. */
-export const agentOrder = (agent: Pick<EnvAgent, "sshSetup" | "sshCleanup">): Order => ({
+export const sshUsersOfAgent = (agent: Pick<EnvAgent, "sshSetup" | "sshCleanup">): SshUsers => ({
   setUp: async (user, publicKey) => {
     const { ip, port = SSH_PORT, hostPublicKey } = await agent.sshSetup(user, publicKey);
     return [{ ...believed(ENV_NAME, ip, hostPublicKey), port, through: [] }];
@@ -67,7 +71,7 @@ function believed(name: string, ip: string, key: string) {
   return { name, ip, hostKey };
 }
 
-function foundIn(result: string): readonly Found[] {
+function foundIn(result: string): readonly KnownHost[] {
   let document: unknown;
   try {
     document = parseStrictJson(result, "the result");

@@ -2,13 +2,13 @@ import type { ConversationLine } from "@slipway/protocol/director/conversation-l
 import { isObject } from "@slipway/protocol/schema/json";
 
 /** Request and answer of a call, in words. Either may be empty: some calls say all by their name. */
-export interface Words {
+export interface CallText {
   readonly said: string;
   readonly answered: string;
 }
 
 type Args = readonly unknown[];
-type Tell = (args: Args, answer: unknown, line: ConversationLine) => Partial<Words>;
+type Tell = (args: Args, answer: unknown, line: ConversationLine) => Partial<CallText>;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
 const fields = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? { ...value } : {});
@@ -100,7 +100,7 @@ function identity(spec: unknown): string {
 }
 
 /** A message that is not known here is shown as it was. */
-export function wordsOf(line: ConversationLine): Words {
+export function callText(line: ConversationLine): CallText {
   const args = listed(line.request);
   const tell = Object.hasOwn(WORDS, line.message) ? WORDS[line.message] : undefined;
   const told =

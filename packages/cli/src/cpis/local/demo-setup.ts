@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { isTaken } from "@slipway/kernel/ports";
 import { buildLocalStemcell, LOCAL_STEMCELL } from "../../stemcells/build-local.ts";
-import type { Stage, StageTools } from "../descriptor.ts";
+import type { DemoSetup, StageTools } from "../descriptor.ts";
 import { RANGE, WORDS } from "./descriptor.ts";
 import { RangeTaken } from "./errors.ts";
 
 const AGENT_PORT = 6868;
 
-export const localStage = ({ clock }: StageTools): Stage => ({
+export const localStage = ({ clock }: StageTools): DemoSetup => ({
   words: WORDS,
-  range: RANGE.usual,
+  ranges: RANGE.usual,
   comment: "The addresses of sandboxes: loopback, and nobody else's on this machine.",
   stemcell: {
     doing: "Uploading the built-in stemcell",
@@ -25,9 +25,11 @@ export const localStage = ({ clock }: StageTools): Stage => ({
   // Part of the home itself: no other program removes it.
   hasStemcell: async () => true,
   /** Checks the first address that is given out: another agent, or another program, may have it. */
-  mustBeFree: async (range) => {
+  taken: async (range) => {
     const host = range.replace(/0\/24$/, "2");
-    if (await isTaken(host, AGENT_PORT)) throw RangeTaken({ address: `${host} port ${AGENT_PORT}` });
+    return (await isTaken(host, AGENT_PORT))
+      ? RangeTaken({ address: `${host} port ${AGENT_PORT}` })
+      : undefined;
   },
   look: [],
 });
