@@ -33,6 +33,10 @@ export const EXECUTABLES = [
     format: "esm",
   },
   {
+    from: "packages/engine/src/clouds/fork-server-program.ts",
+    to: "packages/engine/dist/fork-server.cjs",
+  },
+  {
     from: "packages/engine/src/templates/write-snapshot.ts",
     to: "packages/engine/dist/write-snapshot.mjs",
     format: "esm",
@@ -84,13 +88,21 @@ const PACKED = { ...SETTINGS, supported: { "dynamic-import": false } };
 /** The booted Ruby that every thread which renders starts from. */
 const SNAPSHOT = "packages/engine/dist/render-snapshot.bin";
 
-/** Programs that `slipway` starts stand beside it: it is installed as one package. */
-const BESIDE_SLIPWAY = [
-  "packages/agent/dist/slipway-agent.cjs",
-  "packages/registry/dist/slipway-registry.cjs",
+const BESIDE_DIRECTOR = [
   "packages/engine/dist/render-worker.mjs",
+  "packages/engine/dist/fork-server.cjs",
   SNAPSHOT,
 ];
+
+/** Programs beside `slipway`, by their names there: all of them are installed as one package. */
+const BESIDE_SLIPWAY = {
+  "slipway-agent.cjs": "packages/agent/dist/slipway-agent.cjs",
+  "slipway-registry.cjs": "packages/registry/dist/slipway-registry.cjs",
+  "slipway-director.cjs": "packages/director/dist/slipway-director.cjs",
+  "slipway-cpi-local.cjs": "packages/cpi-local/dist/cpi.cjs",
+  "slipway-cpi-docker.cjs": "packages/cpi-docker/dist/cpi.cjs",
+  ...Object.fromEntries(BESIDE_DIRECTOR.map((file) => [basename(file), file])),
+};
 
 export async function bundle() {
   for (const { from, to, format = SETTINGS.format, warm, split } of EXECUTABLES) {
@@ -104,9 +116,9 @@ export async function bundle() {
   }
   // A process of its own: esbuild and this program keep their memory.
   execFileSync(process.execPath, ["packages/engine/dist/write-snapshot.mjs", SNAPSHOT], { stdio: "inherit" });
-  for (const file of ["packages/engine/dist/render-worker.mjs", SNAPSHOT])
-    await copyFile(file, join("packages/director/dist", basename(file)));
-  for (const file of BESIDE_SLIPWAY) await copyFile(file, join("packages/cli/dist", basename(file)));
+  for (const file of BESIDE_DIRECTOR) await copyFile(file, join("packages/director/dist", basename(file)));
+  for (const [name, file] of Object.entries(BESIDE_SLIPWAY))
+    await copyFile(file, join("packages/cli/dist", name));
   await makeDemoRelease();
   warmUp();
 }
@@ -117,8 +129,11 @@ const INFO = JSON.stringify({ method: "info", arguments: [], context: { director
 /** Fills the caches, so that they are packed with the programs. */
 function warmUp() {
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const beside = BESIDE_SLIPWAY.map((file) => join("packages/cli/dist", basename(file)));
+  const beside = Object.entries(BESIDE_SLIPWAY);
   for (const { to, warm = [] } of EXECUTABLES)
-    for (const program of [to, ...beside.filter((file) => basename(file) === basename(to))])
+    for (const program of [
+      to,
+      ...beside.filter(([, from]) => from === to).map(([name]) => join("packages/cli/dist", name)),
+    ])
       for (const args of warm) spawnSync(process.execPath, [program, ...args], { env, input: INFO });
 }

@@ -132,6 +132,8 @@ describe.each([{ split: false }, { split: true }])("a packed program (split: $sp
     });
     expect(stdout).toBe(GREETS.stdout);
     expect((await readdir(sealed)).filter((file) => file.includes("cache"))).toEqual([]);
+    // An ordinary user can remove nothing from a directory that is sealed.
+    await chmod(sealed, 0o755);
   });
 
   test("can be started several times at once for the first time", async () => {

@@ -75,7 +75,8 @@ function pack() {
     const wrong = files
       .map(({ path }) => path)
       .filter(
-        (path) => STRANGE.test(path) || !/^(dist\/|cpi-template\/|package\.json$|README|LICENSE)/.test(path),
+        (path) =>
+          STRANGE.test(path) || !/^(dist\/|cpi-template\/|docs\/|package\.json$|README|LICENSE)/.test(path),
       );
     if (wrong.length > 0) problems.push(`${name} would ship ${wrong.slice(0, 3).join(", ")}`);
   }
@@ -118,7 +119,7 @@ function imports(home, ours) {
   for (const closed of [
     "@slipway/kernel/testing/temporary",
     "@slipway/protocol/src/ids",
-    "@slipway/cpi-sdk/answer",
+    "@slipway/cpi-sdk/answer-request",
   ]) {
     const said = node(["--input-type=module", "-e", `await import("${closed}")`], { cwd: home, fails: true });
     if (!said.includes("ERR_PACKAGE_PATH_NOT_EXPORTED")) throw new Error(`${closed}: ${said}`);

@@ -26,6 +26,9 @@ const BUNDLED = [
   "packages/cli/src/bin/slipway.ts",
   "packages/agent/src/bin/slipway-agent.ts",
   "packages/registry/src/bin/slipway-registry.ts",
+  "packages/director/src/bin/slipway-director.ts",
+  "packages/cpi-local/src/main.ts",
+  "packages/cpi-docker/src/main.ts",
   "packages/engine/src/templates/render-worker.ts",
 ];
 
@@ -98,6 +101,23 @@ function npmPack(dir, into) {
   return join(into, JSON.parse(stdout)[0].filename);
 }
 
+/** The docs of users, with links among each other. Links to what is not in the package become text. */
+export function copyDocs(from, to) {
+  rmSync(to, { recursive: true, force: true });
+  cpSync(from, to, { recursive: true, filter: (path) => !/\/(decisions|module-map\.md)(\/|$)/.test(path) });
+  for (const file of readdirSync(to, { recursive: true }).filter((one) => one.endsWith(".md"))) {
+    const path = join(to, file);
+    const prose = (text) =>
+      text.replace(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (link, image, words, target) => {
+        if (/^([a-z]+:|#)/.test(target)) return link;
+        return existsSync(join(dirname(path), target.replace(/#.*/, ""))) ? link : image === "" ? words : "";
+      });
+    const parts = readFileSync(path, "utf8").split(/(```[\s\S]*?```)/);
+    const text = parts.map((part) => (part.startsWith("```") ? part : prose(part))).join("");
+    writeFileSync(path, text);
+  }
+}
+
 /** The licences of every library that is part of our bundles. */
 async function writeLicences() {
   const { metafile } = await build({
@@ -131,4 +151,5 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   packSdk(join(root, DIST));
   await writeLicences();
   cpSync("LICENSE", "packages/cli/LICENSE");
+  copyDocs("docs", "packages/cli/docs");
 }
