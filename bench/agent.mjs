@@ -5,8 +5,18 @@ import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { certificates, startAgent } from "../tools/start-agent.mjs";
 import { jobFigures } from "./agent-jobs.mjs";
-import { ownChild, startNode } from "./children.mjs";
-import { inTurnsLater, median, peakMemory, quick, report, scratchDir, wallTime } from "./measure.mjs";
+import { quick, report } from "./judge.mjs";
+import {
+  cpuTime,
+  cpuTimeOf,
+  inTurns,
+  median,
+  ownChild,
+  peakMemory,
+  scratchDir,
+  startNode,
+  wallTime,
+} from "./measure.mjs";
 import { natsPings } from "./nats-pings.mjs";
 import { supervisedRows } from "./supervised.mjs";
 
@@ -78,6 +88,8 @@ async function startOwned(dir) {
 }
 
 let starts = 0;
+/** Processor time of each start. */
+const startCpu = [];
 
 /** From the start of the process on: what is made for it before does not count. */
 async function startTime() {
@@ -86,7 +98,9 @@ async function startTime() {
   const running = await startOwned(dir);
   await post(undefined, running.port, running.ca, PING, basic(running));
   const ms = Number(process.hrtime.bigint()) / 1e6 - running.begun;
+  const cpu = cpuTimeOf(running.pid);
   await running.stop();
+  startCpu.push(cpu);
   return ms;
 }
 
@@ -141,11 +155,12 @@ async function mounts(rounds) {
   }
 }
 
-const { start, node } = await inTurnsLater(quick ? 3 : 9, {
+const { start, node, nodeCpu, bareMemory } = await inTurns(quick ? 3 : 9, {
   node: () => wallTime(["-e", "0"]),
   start: startTime,
+  nodeCpu: () => cpuTime(["-e", "0"]),
+  bareMemory: () => peakMemory(["-e", "0"]),
 });
-const bareMemory = median(Array.from({ length: quick ? 1 : 5 }, () => peakMemory(["-e", "0"])));
 const dir = scratchDir("agent");
 mkdirSync(dir);
 const running = await startOwned(dir);
@@ -174,10 +189,22 @@ const rows = [
     atMost: true,
   },
   {
+    what: "  its processor time",
+    ours: ms(median(startCpu)),
+    baseline: `${ms(nodeCpu)} node -e 0`,
+    ratio: median(startCpu) / nodeCpu,
+    limit: 2.5,
+    atMost: true,
+    slack: 2,
+  },
+  {
     what: "resident memory, idle",
     ours: `${idle.toFixed(1)} MiB`,
     baseline: `${bareMemory.toFixed(1)} MiB node -e 0`,
     ratio: idle / bareMemory,
+    limit: 2,
+    atMost: true,
+    slack: 1.5,
   },
   {
     what: "resident memory, idle",
@@ -201,12 +228,16 @@ rows.push(
     ours: ms(jobs.apply.ours),
     baseline: `${ms(jobs.apply.bare)} tar -xz`,
     ratio: jobs.apply.ours / jobs.apply.bare,
+    limit: 60,
+    atMost: true,
   },
   {
     what: "compile_package",
     ours: ms(jobs.compile.ours),
     baseline: `${ms(jobs.compile.bare)} bare script`,
     ratio: jobs.compile.ours / jobs.compile.bare,
+    limit: 3,
+    atMost: true,
   },
 );
 if (overNats !== undefined) {
@@ -215,6 +246,7 @@ if (overNats !== undefined) {
     ours: `${overNats.ours.toFixed(0)} /s`,
     baseline: `${overNats.bare.toFixed(0)} /s bare NATS responder`,
     ratio: overNats.ours / overNats.bare,
+    limit: 0.06,
   });
 } else console.log("pings over NATS are not measured: nats-server is not installed\n");
 if (mounted !== undefined) {
@@ -223,6 +255,8 @@ if (mounted !== undefined) {
     ours: ms(mounted.ours),
     baseline: `${ms(mounted.bare)} mount`,
     ratio: mounted.ours / mounted.bare,
+    limit: 12,
+    atMost: true,
   });
 } else console.log("mount_disk is not measured: it needs root and loop devices\n");
 const ask = async (to, message) =>

@@ -1,7 +1,8 @@
 // npm run bench:cpi: what one CPI call costs, as an executable and in the process, and the registry under load.
 import { embed } from "@slipway/cpi-sdk/embed";
 import { tinyCpi } from "../examples/tiny-cpi/dist/tiny-cpi.js";
-import { inTurns, median, peakMemory, quick, report, scratchDir, wallTime } from "./measure.mjs";
+import { quick, report } from "./judge.mjs";
+import { inTurns, median, peakMemory, scratchDir, wallTime } from "./measure.mjs";
 import { pairsPerSecond, startBoth } from "./registry-load.mjs";
 
 const ROUNDS = quick ? 2 : 30;
@@ -9,11 +10,11 @@ const EXECUTABLE = ["examples/tiny-cpi/dist/cpi.cjs"];
 const INFO = { method: "info", arguments: [], context: { director_uuid: "bench" } };
 const stdin = JSON.stringify(INFO);
 
-const time = inTurns(ROUNDS, {
+const time = await inTurns(ROUNDS, {
   node: () => wallTime(["-e", "0"]),
   info: () => wallTime(EXECUTABLE, stdin),
 });
-const memory = inTurns(quick ? 1 : 10, {
+const memory = await inTurns(quick ? 1 : 10, {
   node: () => peakMemory(["-e", "0"]),
   info: () => peakMemory(EXECUTABLE, stdin),
 });

@@ -5,7 +5,8 @@ import { dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
 import { SETTINGS } from "../tools/bundle.mjs";
 import { OURS, part, startTwice } from "./director-start.mjs";
-import { median, quick, report } from "./measure.mjs";
+import { quick, report } from "./judge.mjs";
+import { median } from "./measure.mjs";
 
 const ROUNDS = quick ? 1 : 3;
 const EFFORT = "packages/sim/src/bench/effort.ts";

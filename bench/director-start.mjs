@@ -4,8 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { request } from "node:https";
 import { join, resolve } from "node:path";
 import { freePort } from "../tools/free-port.mjs";
-import { removedAtEnd, startNode } from "./children.mjs";
-import { scratchDir, wallTime } from "./measure.mjs";
+import { cpuTime, cpuTimeOf, removedAtEnd, scratchDir, startNode, wallTime } from "./measure.mjs";
 
 /** The programs of one checkout: the Director, and the parts that run in a process of their own. */
 export const OURS = {
@@ -59,9 +58,9 @@ const config = scratchDir("director.json");
 writeFileSync(config, JSON.stringify({ cpi: { exec_path: resolve("examples/tiny-cpi/dist/cpi.cjs") } }));
 
 async function startOnce(dir, programs = OURS) {
-  const { ms, mib, stop } = await startDirector(dir, programs);
+  const { ms, cpu, mib, stop } = await startDirector(dir, programs);
   await stop();
-  return { ms, mib };
+  return { ms, cpu, mib };
 }
 
 /** A Director that answers, and how long that took. */
@@ -82,11 +81,12 @@ export async function startDirector(dir, { director } = OURS) {
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   const ms = since();
+  const cpu = cpuTimeOf(child.pid);
   const stop = async () => {
     child.kill("SIGTERM");
     await ended;
   };
-  return { ms, mib: residentMib(child.pid), pid: child.pid, port, stop };
+  return { ms, cpu, mib: residentMib(child.pid), pid: child.pid, port, stop };
 }
 
 /** A directory for states of Directors, for as long as the work takes. */
@@ -109,22 +109,32 @@ export const startTwice = (programs) =>
     return { fresh: await startOnce(state, programs), later: await startOnce(state, programs) };
   });
 
-/** The best of each counts, since nothing makes a start faster than it is. */
+/** The best of each counts, since nothing makes a start faster than it is. Times by the wall, and with Cpu of the processor. */
 export async function startTimes({ rounds, later, deployments }) {
   const seen = { node: [], fresh: [], later: [], filled: [], databaseFresh: [], databaseLater: [] };
+  Object.assign(seen, { nodeCpu: [], freshCpu: [], laterCpu: [], filledCpu: [] });
+  const start = async (kind, state) => {
+    const { ms, cpu } = await startOnce(state);
+    seen[kind].push(ms);
+    seen[`${kind}Cpu`].push(cpu);
+  };
   for (let round = 0; round < rounds; round++) {
     await inScratch(async (dir) => {
       const state = join(dir, "state");
       const bare = join(dir, "bare");
+      const filled = join(dir, "filled");
       seen.databaseFresh.push((await part("database", [bare])).ms);
-      seen.fresh.push((await startOnce(state)).ms);
+      await start("fresh", state);
+      await startOnce(filled);
+      await part("fill", [filled, deployments]);
+      await part("fill", [state, 1]);
       for (let turn = 0; turn < later; turn++) {
         seen.node.push(wallTime(["-e", "0"]));
+        seen.nodeCpu.push(cpuTime(["-e", "0"]));
         seen.databaseLater.push((await part("database", [bare])).ms);
-        seen.later.push((await startOnce(state)).ms);
+        await start("later", state);
+        await start("filled", filled);
       }
-      await part("fill", [state, deployments]);
-      for (let turn = 0; turn < later; turn++) seen.filled.push((await startOnce(state)).ms);
     });
   }
   return Object.fromEntries(Object.entries(seen).map(([name, times]) => [name, Math.min(...times)]));

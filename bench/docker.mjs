@@ -10,7 +10,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cpiDocker } from "@slipway/cpi-docker/cpi-docker";
 import { embed } from "@slipway/cpi-sdk/embed";
-import { median, quick, report } from "./measure.mjs";
+import { quick, report } from "./judge.mjs";
+import { median } from "./measure.mjs";
 
 const { host, cpi, rounds, ...given } = parseArgs({
   options: {

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { natsInstalled } from "../tools/start-nats.mjs";
 import { part } from "./director-start.mjs";
-import { quick, report } from "./measure.mjs";
+import { quick, report } from "./judge.mjs";
 
 const GOALS = { mib: 512, cores: 1, noticedMs: 90_000, oldestMs: 45_000 };
 /** Many times the agents, and so much more for each at most. */

@@ -6,7 +6,7 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../tools/free-port.mjs";
-import { removedAtEnd, startNode } from "./children.mjs";
+import { removedAtEnd, startNode } from "./measure.mjs";
 
 const SLIPWAY = "packages/cli/dist/slipway.cjs";
 const LONGEST_MS = 120_000;

@@ -3,9 +3,9 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { startNode } from "./children.mjs";
+import { quick, report } from "./judge.mjs";
 import { apiOf, deployment, furnish, isRoot, makeHome, up } from "./local-cloud.mjs";
-import { median, quick, report, wallTime } from "./measure.mjs";
+import { median, startNode, wallTime } from "./measure.mjs";
 
 const STARTS = quick ? 1 : 3;
 const RECREATES = quick ? 1 : 5;

@@ -1,31 +1,14 @@
-// What the benchmarks share. Every figure is a ratio to a baseline taken in the same run, turn by turn.
-import { spawnSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// Measures, by turns with a baseline of the same run, and ends everything that a benchmark has started.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A few seconds, which CI spends to see that every figure still comes out, and that none is many times its limit. */
-export const quick = process.argv.includes("--quick");
-
-/** Instead of the table: the rows as JSON, for programs. */
-const json = process.argv.includes("--json");
-
-/** How many times worse than its limit a figure of the quick form may be: one round, on a machine with others. */
-const QUICK_SLACK = 4;
-
 export const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** Measures several things in turns, so that a slow moment of the machine hits all of them. */
-export function inTurns(rounds, things) {
-  const seen = Object.fromEntries(Object.keys(things).map((name) => [name, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (const [name, measure] of Object.entries(things)) seen[name].push(measure());
-  }
-  return Object.fromEntries(Object.entries(seen).map(([name, values]) => [name, median(values)]));
-}
-
-/** The same for what takes a promise. */
-export async function inTurnsLater(rounds, things) {
+/** Measures several things by turns, so that a slow moment of the machine hits all of them. Gives their medians. */
+export async function inTurns(rounds, things) {
   const seen = Object.fromEntries(Object.keys(things).map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const [name, measure] of Object.entries(things)) seen[name].push(await measure());
@@ -42,64 +25,84 @@ export function wallTime(args, input = "") {
 }
 
 const scratch = mkdtempSync(join(tmpdir(), "slipway-bench-"));
-process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
-const hook = join(scratch, "peak.cjs");
+const hook = join(scratch, "used.cjs");
 writeFileSync(
   hook,
-  'process.on("exit", () => require("fs").writeSync(3, String(process.resourceUsage().maxRSS)));\n',
+  `process.on("exit", () => {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  require("fs").writeSync(3, JSON.stringify({ cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMib: maxRSS / 1024 }));
+});
+`,
 );
 
-/** Peak resident memory of one process, in MiB, as the kernel counts it. */
-export function peakMemory(args, input = "") {
-  const file = join(scratch, "peak");
+/** What one process has used until its end, as the kernel counts it. */
+function usedBy(args, input) {
+  const file = join(scratch, "used");
   const fd = openSync(file, "w");
-  const { status } = spawnSync(process.execPath, ["--require", hook, ...args], {
-    input,
-    stdio: ["pipe", "pipe", "pipe", fd],
-  });
+  const stdio = ["pipe", "pipe", "pipe", fd];
+  const { status, stderr } = spawnSync(process.execPath, ["--require", hook, ...args], { input, stdio });
   closeSync(fd);
-  if (status !== 0) throw new Error(`node ${args.join(" ")} failed`);
-  return Number(readFileSync(file, "utf8")) / 1024;
+  if (status !== 0) throw new Error(`node ${args.join(" ")} failed: ${stderr}`);
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+/** Peak resident memory of one process, in MiB. */
+export const peakMemory = (args, input = "") => usedBy(args, input).peakMib;
+
+/** Processor time of one process, in ms. */
+export const cpuTime = (args, input = "") => usedBy(args, input).cpuMs;
+
+/** Processor time of all threads of a process so far, in ms. */
+export function cpuTimeOf(pid) {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const times = threads.map((id) =>
+    Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ")[0]),
+  );
+  return times.reduce((sum, time) => sum + time, 0) / 1e6;
 }
 
 export const scratchDir = (name) => join(scratch, name);
 
-/** Prints the table and returns whether every figure came out and every limit was kept. */
-export function report(title, rows) {
-  if (json) {
-    const judged = rows.map((row) => ({ ...row, ...(row.limit !== undefined && { kept: kept(row) }) }));
-    console.log(JSON.stringify({ title, quick, rows: judged }, null, 2));
-    return verdict(rows);
-  }
-  const header = ["measured", "ours", "baseline", "ratio", "limit", ""];
-  const body = rows.map((r) => [
-    r.what,
-    r.ours,
-    r.baseline,
-    `${r.ratio.toFixed(2)}x`,
-    r.limit === undefined ? "" : `${r.atMost ? "at most" : "at least"} ${limitOf(r)}x`,
-    r.limit === undefined ? "" : kept(r) ? "ok" : "MISSED",
-  ]);
-  const widths = header.map((_, at) => Math.max(...[header, ...body].map((cells) => cells[at].length)));
-  const line = (cells) =>
-    cells
-      .map((cell, at) => cell.padEnd(widths[at]))
-      .join("  ")
-      .trimEnd();
-  console.log(`${title}\n\n${[header, ...body].map(line).join("\n")}`);
-  return verdict(rows);
+const running = new Map();
+const directories = new Set([scratch]);
+let ending = false;
+
+/** Starts a Node program. */
+export const startNode = (args, options) => ownChild(spawn(process.execPath, args, options));
+
+/** Ends a child process with the benchmark. */
+export function ownChild(child) {
+  const ended = once(child, "exit").catch(() => undefined);
+  running.set(child, ended);
+  void ended.then(() => running.delete(child));
+  return child;
 }
 
-function verdict(rows) {
-  const broken = rows.filter(({ ratio }) => !Number.isFinite(ratio) || ratio === 0);
-  for (const { what } of broken) console.error(`bench: no figure came out for '${what}'`);
-  return broken.length === 0 && rows.every(kept);
+/** Removes a directory when the benchmark ends, however it does. The returned function removes it now. */
+export function removedAtEnd(dir) {
+  directories.add(dir);
+  return () => {
+    rmSync(dir, { recursive: true, force: true });
+    directories.delete(dir);
+  };
 }
 
-function limitOf({ limit, atMost }) {
-  if (!quick) return limit;
-  return atMost ? limit * QUICK_SLACK : limit / QUICK_SLACK;
+async function end(code) {
+  // A signal often comes twice, from the terminal and from npm.
+  if (ending) return;
+  ending = true;
+  // What waits for a program that is ended fails; the benchmark must not end for it before the others.
+  process.on("uncaughtException", () => undefined);
+  for (const child of running.keys()) child.kill("SIGTERM");
+  await Promise.all(running.values());
+  process.exit(code);
 }
 
-const kept = (row) =>
-  row.limit === undefined || (row.atMost ? row.ratio <= limitOf(row) : row.ratio >= limitOf(row));
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+])
+  process.on(signal, () => void end(code));
+process.on("exit", () => {
+  for (const dir of directories) rmSync(dir, { recursive: true, force: true });
+});

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { startAgent } from "../tools/start-agent.mjs";
 import { BUS_AGENT, natsInstalled, startNats } from "../tools/start-nats.mjs";
-import { startNode } from "./children.mjs";
-import { median, quick, scratchDir } from "./measure.mjs";
+import { quick } from "./judge.mjs";
+import { median, scratchDir, startNode } from "./measure.mjs";
 
 /** The agent's own copy; the benchmarks depend on nothing themselves. */
 const NAME = "@nats-io/transport-node";

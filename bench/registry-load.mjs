@@ -2,8 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
-import { startNode } from "./children.mjs";
-import { scratchDir } from "./measure.mjs";
+import { scratchDir, startNode } from "./measure.mjs";
 
 const BODY = JSON.stringify({
   agent_id: "8a1c0d8e",

@@ -14,7 +14,7 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { inScratch, residentMib, startDirector } from "./director-start.mjs";
-import { inTurnsLater } from "./measure.mjs";
+import { inTurns } from "./measure.mjs";
 
 const MIB = 2 ** 20;
 const PACKAGES = 5;
@@ -123,7 +123,7 @@ export const uploadTimes = (mib, rounds) =>
     const file = await makeRelease(dir, mib);
     const uploads = [];
     let at = 0;
-    const { ms, copy } = await inTurnsLater(rounds, {
+    const { ms, copy } = await inTurns(rounds, {
       copy: () =>
         timed(() => {
           run("cp", [file, join(dir, "copy.tgz")]);

@@ -5,7 +5,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from "node:path";
 import { freePort } from "../tools/free-port.mjs";
 import { startAgent } from "../tools/start-agent.mjs";
-import { median, quick, scratchDir } from "./measure.mjs";
+import { quick } from "./judge.mjs";
+import { median, scratchDir } from "./measure.mjs";
 
 const COUNT = 50;
 const DEATHS = quick ? 1 : 7;
