@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-const { judge, problemsIn } = (await import(new URL("./voice.mjs", import.meta.url).href)) as {
+const { judge, privateNamesIn, problemsIn } = (await import(
+  new URL("./voice.mjs", import.meta.url).href
+)) as {
   problemsIn(source: string, isTest: boolean): readonly string[];
+  privateNamesIn(file: string, source: string): readonly string[];
   judge(counts: Record<string, number>, limits: Record<string, number>): readonly string[];
 };
 
@@ -35,5 +38,22 @@ describe("the voice lint", () => {
     expect(judge({ kernel: 4 }, { kernel: 3 })).toEqual([expect.stringContaining("1 more than before")]);
     expect(judge({ kernel: 2 }, { kernel: 3 })).toEqual([expect.stringContaining("--write")]);
     expect(judge({ console: 1 }, {})).toHaveLength(1);
+  });
+
+  it("finds private words in names of files and exports", () => {
+    expect(privateNamesIn("packages/x/src/told.ts", "const seeing = 1;\n")).toEqual(["told"]);
+    const source =
+      "export const openSeeing = 1;\nexport function bringJobs() {}\nexport interface NatsWay {}\n";
+    expect(privateNamesIn("packages/x/src/by-itself.test.ts", source)).toEqual([
+      "by-itself.test",
+      "openSeeing",
+      "bringJobs",
+      "NatsWay",
+    ]);
+  });
+
+  it("accepts names that only contain the letters of a private word", () => {
+    const source = "export const gateway = 1;\nexport class Bellows {}\nexport type Always = 1;\n";
+    expect(privateNamesIn("packages/x/src/earliest.ts", source)).toEqual([]);
   });
 });
