@@ -16,9 +16,6 @@ import { conversationLine } from "@slipway/protocol/director/conversation-line";
 import { instanceState } from "@slipway/protocol/director/instance";
 import { refusal } from "@slipway/protocol/director/refusal";
 import { taskEvent } from "@slipway/protocol/director/task-event";
-import { cloudConfig } from "@slipway/protocol/manifest/cloud-config";
-import { cpiConfig } from "@slipway/protocol/manifest/cpi-config";
-import { deploymentManifest } from "@slipway/protocol/manifest/deployment-manifest";
 import { negotiate } from "@slipway/protocol/negotiate";
 import { fieldDocs, typeText } from "@slipway/protocol/schema/describe";
 import { agentSettings, updateSettings } from "@slipway/protocol/settings/agent-settings";
@@ -124,15 +121,8 @@ function documentsPage() {
     fields(capabilities),
     "## stemcell.MF",
     fields(stemcellManifest),
-    "## Deployment manifest",
-    "Its shape. What has to fit together is checked when it is deployed.",
-    fields(deploymentManifest),
-    "## Cloud config",
-    "Its shape. Several are laid one over the other.",
-    fields(cloudConfig),
-    "## CPI config",
-    "Its shape. Several are one list. [Several clouds](../several-clouds.md).",
-    fields(cpiConfig),
+    "## Deployment manifest and configs",
+    "Their keys are in [a table of their own](../manifest-keys.md).",
     "",
   ].join("\n\n");
 }
@@ -308,7 +298,7 @@ function withMixes(page) {
   const rows = stdout.split("\n").filter((line) => /^(Deployed by|(Director|create-env) v\d) /.test(line));
   if (status !== 0 || rows.length !== 14) throw new Error(`the mixes do not agree:\n${stdout}`);
   const part = /(?<=<!-- mixes: [^\n]*-->\n\n```text\n)[\s\S]*?(?=```)/;
-  if (!part.test(page)) throw new Error("README.md has no place for the mixes");
+  if (!part.test(page)) throw new Error("docs/the-eight-mixes.md has no place for the mixes");
   return page.replace(part, () => `${rows.join("\n")}\n`);
 }
 
@@ -321,7 +311,7 @@ async function errorsPage() {
   ])) {
     // The compiler leaves the build of a source that is gone.
     if (!existsSync(file.replace("/dist/", "/src/").replace(/\.js$/, ".ts"))) continue;
-    if (!readFileSync(file, "utf8").includes("defineError(")) continue;
+    if (!readFileSync(file, "utf8").includes("defineError")) continue;
     for (const value of Object.values(await import(pathToFileURL(file).href))) {
       if (typeof value !== "function" || typeof value.code !== "string" || typeof value.next !== "string")
         continue;
@@ -356,8 +346,20 @@ function* filesIn(dir) {
   }
 }
 
-const now = readFileSync("README.md", "utf8");
-const readme = process.argv.includes("--mixes") ? withMixes(now) : now;
+const mixesPage = () => {
+  const now = readFileSync("docs/the-eight-mixes.md", "utf8");
+  return process.argv.includes("--mixes") ? withMixes(now) : now;
+};
+
+/** Every picture of the docs, drawn of the text beside it. */
+const pictures = () =>
+  Object.fromEntries(
+    readdirSync("docs/pictures")
+      .filter((name) => name.endsWith(".txt"))
+      .map((name) => join("docs/pictures", name))
+      .map((path) => [path.replace(/txt$/, "svg"), draw(readFileSync(path, "utf8"))]),
+  );
+
 function keysPage() {
   const titles = {
     manifest: "Deployment manifest",
@@ -471,9 +473,9 @@ const pages = {
   "docs/run-the-director.md": withConfig(readFileSync("docs/run-the-director.md", "utf8")),
   "docs/errors.md": await errorsPage(),
   "docs/module-map.md": modulesPage(),
-  "docs/pictures/how-it-works.svg": draw(readFileSync("docs/pictures/how-it-works.txt", "utf8")),
+  ...pictures(),
   "docs/talk-to-a-cpi.md": await withRealOutput(readFileSync("docs/talk-to-a-cpi.md", "utf8")),
-  "README.md": await withRealOutput(readme),
+  "docs/the-eight-mixes.md": mixesPage(),
 };
 
 let stale = 0;

@@ -45,8 +45,43 @@ export function read(text) {
   return diagrams;
 }
 
-/** The whole picture, diagrams beside each other. */
+const MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, Liberation Mono, monospace";
+const CHAR = 7.9;
+const LINE = 20;
+/** Widest line of a terminal. Longer ones go on below. */
+const COLUMNS = 112;
+
+/** A terminal after `terminal TITLE`: what was typed begins with `$ `. */
+function drawTerminal(title, lines) {
+  const shown = lines.flatMap((line) => (line === "" ? [""] : wrapped(line, COLUMNS)));
+  const width = 2 * MARGIN + Math.ceil(COLUMNS * CHAR);
+  const height = 40 + shown.length * LINE + MARGIN;
+  const text = shown.map((line, at) => {
+    const colour = line.startsWith("$ ")
+      ? "#79c0ff"
+      : /Visits|count goes on/.test(line)
+        ? "#7ee787"
+        : "#e6edf3";
+    return `<text x="${MARGIN}" y="${58 + at * LINE}" fill="${colour}">${escaped(line)}</text>`;
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="${MONO}" font-size="13" role="img">`,
+    `<title>${escaped(title)}</title>`,
+    `<rect width="${width}" height="${height}" rx="10" fill="#0d1117"/>`,
+    ...["#ff5f56", "#ffbd2e", "#27c93f"].map(
+      (colour, at) => `<circle cx="${MARGIN + 4 + at * 18}" cy="20" r="6" fill="${colour}"/>`,
+    ),
+    ...text,
+    "</svg>",
+    "",
+  ].join("\n");
+}
+
+/** The whole picture: a terminal, or diagrams beside each other. */
 export function draw(text) {
+  const [first = "", ...lines] = text.trimEnd().split("\n");
+  const terminal = /^terminal (.+)$/.exec(first)?.[1];
+  if (terminal !== undefined) return drawTerminal(terminal, lines);
   const diagrams = read(text);
   const widths = diagrams.map(({ lanes }) => Math.max(lanes.length, 3.4) * LANE);
   const notes = diagrams.map(({ note }, at) =>

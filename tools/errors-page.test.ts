@@ -10,7 +10,7 @@ const sources = ["packages", "examples"].flatMap((home) =>
 );
 
 /** The code of an error is written out where it is defined; `define` covers helpers that are given one. */
-const DEFINED = /\b(?:code: |missing\(\s*)"([A-Z]{3}-\d{3})"/g;
+const DEFINED = /\b(?:code: (?:string = )?|missing\(\s*)"([A-Z]{3}-\d{3})"/g;
 const defined = sources.flatMap((text) =>
   text.includes("defineError") ? [...text.matchAll(DEFINED)].map(([, code = ""]) => code) : [],
 );

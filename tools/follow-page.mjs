@@ -6,7 +6,7 @@ import { join } from "node:path";
 const MARK = "\u0001";
 const PART = /<!-- followed by[^>]*-->\n([\s\S]*)<!-- end of what is followed -->/;
 
-/** Commands and what is shown under each; `...` stands for anything. */
+/** Commands and what is shown under each; `...` stands for anything. A command goes on in lines that begin with `>`. */
 export function commandsOf(page) {
   const [, part] = PART.exec(readFileSync(page, "utf8")) ?? [];
   if (part === undefined) throw new Error(`${page} has no part that is followed`);
@@ -15,8 +15,11 @@ export function commandsOf(page) {
       .split(/^\$ /m)
       .slice(1)
       .map((text) => {
-        const [command, ...shown] = text.trimEnd().split("\n");
-        return { command, shown };
+        const [first, ...rest] = text.trimEnd().split("\n");
+        const goesOn = rest.findIndex((line) => !line.startsWith(">"));
+        const more = rest.slice(0, goesOn < 0 ? rest.length : goesOn);
+        const command = [first, ...more.map((line) => line.replace(/^> ?/, ""))].join("\n");
+        return { command, shown: rest.slice(more.length) };
       }),
   );
 }

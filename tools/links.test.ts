@@ -41,6 +41,11 @@ describe("the pages", () => {
     expect(lost).toEqual([]);
   });
 
+  it("no page tells to run our programs with npx, which fetches what others may have published", () => {
+    const wrong = pages.filter((page) => /\bnpx slipway/.test(readFileSync(page, "utf8")));
+    expect(wrong).toEqual([]);
+  });
+
   it("every package says what it is", () => {
     const silent = readdirSync("packages").filter((name) => !existsSync(join("packages", name, "README.md")));
     expect(silent).toEqual([]);

@@ -24,6 +24,12 @@ describe("a picture", () => {
     expect(svg.match(/stroke-dasharray/g)).toHaveLength(1);
   });
 
+  it("is drawn of what a terminal has shown", () => {
+    const svg = draw("terminal A demo\n$ npm start\n\nVisits: <1>\n");
+    expect(svg).toContain("<title>A demo</title>");
+    expect(svg).toContain("Visits: &lt;1&gt;");
+  });
+
   it("names the line that it does not understand", () => {
     expect(() => read("diagram X\nlanes A | B\nA -> C: x\n")).toThrow("line 3: there is no lane C");
     expect(() => read("diagram X\nwhat\n")).toThrow("line 2");
