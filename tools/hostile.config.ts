@@ -27,7 +27,7 @@ const TESTS = [
   // A clock that was ahead; passwords that are guessed; logs that grow.
   "packages/engine/src/pki/pki.test.ts",
   "packages/director/src/api/auth.test.ts",
-  "packages/kernel/src/steady-output.test.ts",
+  "packages/kernel/src/resilient-output.test.ts",
   "packages/agent/src/log.test.ts",
   // Root of a sandbox.
   "packages/cpi-local/src/sandbox/root-inside.test.ts",

@@ -42,6 +42,7 @@ const CLI_EXPORTS = [
   ...["stemcells/digest", "stemcells/extract", "stemcells/free-space"],
   ...["variables/generate/generator", "variables/generate/generators"],
   // Of a release's author: pure, and of the file system.
+  ...["object-store/object-store", "object-store/open-object-store"],
   ...["manifest/versions", "releases/archive", "releases/source/fingerprint", "releases/source/glob"],
   ...["releases/source/next-version", "releases/source/source-archive"],
 ].map((entry) => `engine/${entry}`);
@@ -64,7 +65,7 @@ function isExported(pkg, path) {
 
 const usedExports = new Set();
 
-const LONGEST = 300;
+const LONGEST = 400;
 const LONGEST_TEST = 450;
 const problems = [];
 

@@ -107,6 +107,7 @@ const COMMANDS = {
     ["node", "tools/layers.mjs"],
     ["node", "tools/patterns.mjs"],
     ["node", "tools/voice.mjs"],
+    ["node", "tools/deploy-walk.mjs"],
     ["node", "tools/docs.mjs", "--check"],
     [bin("knip")],
   ],
