@@ -2,9 +2,10 @@ import { readdirSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openStore } from "@slipway/director/store/open";
 import { systemClock } from "@slipway/kernel/clock";
+import { messageTrail } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
 import type { ChildOrder, ChildReport } from "../crash/child-order.ts";
-import { doJobs, endedTasks, laterClock } from "../crash/jobs.ts";
+import { doJobs, endedTasks, interruptedTasks, laterClock } from "../crash/jobs.ts";
 import { switchOff, watchSteps } from "../crash/mutant.ts";
 import { installCrashPoints, isSame, type PointId } from "../crash/points.ts";
 import { strike } from "../crash/second-fault.ts";
@@ -55,7 +56,11 @@ async function main(order: ChildOrder): Promise<void> {
   const { clients } = strike(points.clients(world), order.second, never);
   const clock = laterClock(systemClock, order.laterMs);
   const nats = order.nats ? await openSimNats(store.db, clients.ask) : undefined;
-  const onError = (error: unknown) => void process.stderr.write(`${String(error)}\n`);
+  const errors: string[] = [];
+  const onError = (error: unknown) => {
+    errors.push(messageTrail(error));
+    process.stderr.write(`${String(error)}\n`);
+  };
   const director = directorInSim({
     store,
     clients,
@@ -84,7 +89,8 @@ async function main(order: ChildOrder): Promise<void> {
   await director.stop();
   // Before it is asked for anything else: what follows is not the Director's doing.
   const [passed, transactions] = [points.passed(), points.transactions()];
-  const report: ChildReport = { points: passed, transactions, tasks: await endedTasks(store), steps };
+  const [tasks, interrupted] = [await endedTasks(store), await interruptedTasks(store)];
+  const report: ChildReport = { points: passed, transactions, tasks, steps, interrupted, errors };
   await new Promise<void>((resolve) => process.stdout.write(JSON.stringify(report), () => resolve()));
   process.exit(0);
 }

@@ -59,6 +59,17 @@ export interface ChildReport {
   readonly tasks: readonly EndedTask[];
   /** The steps it has begun, and at which point. */
   readonly steps: readonly BegunStep[];
+  /** Tasks that took more than one run, though the Director lived. */
+  readonly interrupted: readonly InterruptedTask[];
+  /** Errors outside of tasks. */
+  readonly errors: readonly string[];
+}
+
+export interface InterruptedTask {
+  readonly id: number;
+  readonly runs: number;
+  /** Warnings among its events. */
+  readonly warnings: readonly string[];
 }
 
 /** A step that was begun, and how many points had been passed then. */

@@ -45,7 +45,7 @@ export async function crashAll(
       say(`BROKEN ${one.scenario}, ${one.point}:\n  ${one.what.join("\n  ")}`);
     };
     try {
-      prepared = await prepare(lane, scenario);
+      prepared = await prepare(lane, scenario, { paces: "two", say });
     } catch (error) {
       return note({ scenario: scenario.name, point: "without a crash", what: [toError(error).message] });
     }

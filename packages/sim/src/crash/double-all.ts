@@ -46,7 +46,7 @@ export async function doubleAll(
     };
     let prepared: PreparedScenario;
     try {
-      prepared = await prepare(lane, scenario, "one");
+      prepared = await prepare(lane, scenario, { paces: "one", say });
     } catch (error) {
       return note("without a fault", [toError(error).message]);
     }

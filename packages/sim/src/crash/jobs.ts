@@ -3,9 +3,10 @@ import { putInstanceGroupsIgnore } from "@slipway/director/api/endpoints/put_ins
 import { accessOf } from "@slipway/director/api/permissions";
 import type { Services } from "@slipway/director/api/services";
 import type { Store } from "@slipway/director/store/open";
+import { readOutput } from "@slipway/director/tasks/output";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
-import type { EndedTask, Job } from "./child-order.ts";
+import type { EndedTask, InterruptedTask, Job } from "./child-order.ts";
 import type { IgnoreOrder } from "./scenario.ts";
 import { type MonitorParts, watchUntilWell } from "./watch-until-well.ts";
 
@@ -44,6 +45,30 @@ export async function doJobs(
 
 export const endedTasks = (store: Store): Promise<readonly EndedTask[]> =>
   store.db.selectFrom("tasks").select(["id", "state", "result"]).orderBy("id").execute();
+
+/** Tasks that took more than one run. */
+export async function interruptedTasks({ db }: Store): Promise<readonly InterruptedTask[]> {
+  const found = await db
+    .selectFrom("tasks")
+    .select(["id", "attempts as runs"])
+    .where("attempts", ">", 1)
+    .orderBy("id")
+    .execute();
+  return await Promise.all(
+    found.map(async (task) => ({
+      ...task,
+      warnings: warningsIn((await readOutput(db, task.id, "event")).data),
+    })),
+  );
+}
+
+/** Returns the warnings among the events of a task. */
+const warningsIn = (events: Buffer): readonly string[] =>
+  events
+    .toString()
+    .split("\n")
+    .filter((line) => line.includes('"type":"warning"'))
+    .map((line) => String((JSON.parse(line) as { message?: unknown }).message));
 
 async function isBusy(store: Store): Promise<boolean> {
   const open = await store.db.selectFrom("tasks").select("id").where("state", "in", RUNNING).execute();

@@ -30,7 +30,7 @@ export interface PreparedScenario {
 export async function prepare(
   lane: Lane,
   scenario: CrashScenario,
-  paces: "one" | "two" = "two",
+  { paces, say }: { readonly paces: "one" | "two"; readonly say: (line: string) => void },
 ): Promise<PreparedScenario> {
   const stage = await CrashLab.fresh(lane, scenario);
   for (const move of scenario.before) await makeMove(move, stage, scenario.name);
@@ -41,7 +41,8 @@ export async function prepare(
   const data = new Set(kept.flatMap((disk) => disk.data ?? []));
   const start = await stage.moment();
   const tasksBefore = (await stage.tasks()).length;
-  const { report, rehearsal, tookMs } = await rehearse(lane, scenario, start);
+  const place: Place = { lane, scenario, start, tasksBefore, say };
+  const { report, rehearsal, tookMs } = await rehearse(place, "even");
   const states = report.tasks.map(({ state }) => state);
   const { points, steps } = report;
   const prepared = {
@@ -65,11 +66,16 @@ export async function prepare(
   const outcome = outcomeOf(scenario, scenario.goesBack === undefined ? end : view, data);
   const unmet = scenario.expects?.(end) ?? [];
   if (unmet.length > 0) throw new Error(`${scenario.name} breaks without a crash: ${unmet.join("; ")}`);
-  if (paces === "two") await rehearseUneven(lane, scenario, start, report);
+  if (paces === "two") comparePoints(scenario, report, (await rehearse(place, "uneven")).report);
   return { ...prepared, outcome };
 }
 
 const REHEARSALS = 3;
+
+interface Place extends Pick<PreparedScenario, "scenario" | "start" | "tasksBefore"> {
+  readonly lane: Lane;
+  readonly say: (line: string) => void;
+}
 
 interface Rehearsed {
   readonly report: ChildReport;
@@ -78,45 +84,64 @@ interface Rehearsed {
 }
 
 /**
- * The move without a crash. The database numbers the transactions that change something: no more than those that were seen,
- * or some of them have no points. Nothing else uses the server meanwhile, but it may tidy up: then it is tried again.
+ * The move without a crash, tried again where something of this machine came in between. Every time it does is a fault of the
+ * Director.
  */
-async function rehearse(lane: Lane, scenario: CrashScenario, start: CrashSnapshot): Promise<Rehearsed> {
+async function rehearse(place: Place, pace: "even" | "uneven"): Promise<Rehearsed> {
+  const { scenario, say } = place;
   for (let tries = 1; ; tries++) {
-    const rehearsal = await CrashLab.at(lane, scenario, start);
-    const job = await jobOf(scenario.move, rehearsal);
-    const before = await lane.numberedTransactions();
-    const since = systemClock.monotonic();
-    const report = await rehearsal.runChild({ jobs: [job] });
-    const tookMs = systemClock.monotonic() - since;
-    const numbered = (await lane.numberedTransactions()) - before;
-    if (report === "killed") throw new Error(`${scenario.name}: somebody killed the Director`);
-    if (numbered <= report.transactions) return { report, rehearsal, tookMs };
-    if (tries === REHEARSALS)
-      throw new Error(
-        `${scenario.name}: the database has seen ${numbered} transactions that change something, of which only ${report.transactions} have crash points`,
-      );
+    const { disturbed, ...rehearsed } = await rehearseOnce(place, pace);
+    if (disturbed === undefined) return rehearsed;
+    if (tries === REHEARSALS) throw new Error(`${scenario.name}: ${disturbed}`);
+    say(`${scenario.name}: rehearsed again, since ${disturbed}`);
   }
 }
 
-/** The move once more, at another pace. A point that is not passed then may never be found, or be another one. */
-async function rehearseUneven(
-  lane: Lane,
-  scenario: CrashScenario,
-  start: CrashSnapshot,
-  { points }: ChildReport,
-): Promise<void> {
+async function rehearseOnce(
+  { lane, scenario, start, tasksBefore }: Place,
+  pace: "even" | "uneven",
+): Promise<Rehearsed & { readonly disturbed: string | undefined }> {
   const rehearsal = await CrashLab.at(lane, scenario, start);
   const job = await jobOf(scenario.move, rehearsal);
-  const report = await rehearsal.runChild({ jobs: [job], uneven: scenario.name });
+  const before = await lane.numberedTransactions();
+  const since = systemClock.monotonic();
+  const uneven = pace === "uneven" ? scenario.name : undefined;
+  const report = await rehearsal.runChild({ jobs: [job], uneven });
+  const tookMs = systemClock.monotonic() - since;
+  const numbered = (await lane.numberedTransactions()) - before;
   if (report === "killed") throw new Error(`${scenario.name}: somebody killed the Director`);
+  const disturbed =
+    interruption(report, tasksBefore) ?? (pace === "even" ? unseen(report, numbered) : undefined);
+  return { report, rehearsal, tookMs, disturbed };
+}
+
+/** A task that gave up its run, as when a connection to the database breaks, passes its points in two lives. */
+function interruption({ tasks, interrupted, errors }: ChildReport, tasksBefore: number): string | undefined {
+  const mine = tasks.slice(tasksBefore).map(({ id }) => id);
+  const found = interrupted.filter(({ id }) => mine.includes(id));
+  if (found.length === 0) return undefined;
+  const runs = found.map(({ id, runs, warnings }) => `task ${id} took ${runs} runs (${warnings.join(" ")})`);
+  return `nobody killed the Director, but ${[...runs, ...errors].join("; ")}`;
+}
+
+/**
+ * The database numbers the transactions that change something: no more than those that were seen, or some of them have no
+ * points. Nothing else uses the server meanwhile, but it may tidy up.
+ */
+const unseen = ({ transactions }: ChildReport, numbered: number): string | undefined =>
+  numbered <= transactions
+    ? undefined
+    : `the database has seen ${numbered} transactions that change something, of which only ${transactions} have crash points`;
+
+/** A point that is not passed at another pace may never be found, or be another one. */
+function comparePoints({ name }: CrashScenario, even: ChildReport, uneven: ChildReport): void {
   const texts = (these: readonly PointId[]) => new Set(these.map(pointText));
-  const [here, there] = [texts(points), texts(report.points)];
+  const [here, there] = [texts(even.points), texts(uneven.points)];
   const only = [...here].filter((one) => !there.has(one));
   const more = [...there].filter((one) => !here.has(one));
   if (only.length + more.length > 0)
     throw new Error(
-      `${scenario.name}: which points it passes depends on how fast it is: ${[...only, ...more].join("; ")}`,
+      `${name}: which points it passes depends on how fast it is: ${[...only, ...more].join("; ")}`,
     );
 }
 

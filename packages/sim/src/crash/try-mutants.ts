@@ -32,7 +32,7 @@ export async function tryMutants(
   const prepared: PreparedScenario[] = [];
   await inParallel(lanes, given.scenarios, async (scenario, lane) => {
     try {
-      const one = await prepare(lane, scenario, "one");
+      const one = await prepare(lane, scenario, { paces: "one", say });
       if (mutants.some(({ step }) => one.steps.some((begun) => begun.step === step))) prepared.push(one);
       else await forget(one.start);
     } catch (error) {
