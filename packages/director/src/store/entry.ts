@@ -63,6 +63,7 @@ function documentOf(
         instance: open.instance,
         step: open.step,
         version: open.version,
+        ...(open.settlingRefused === true && { settling_refused: true }),
       },
     }),
   };

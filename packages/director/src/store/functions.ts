@@ -95,10 +95,10 @@ begin
       object_name text, error text, deployment text, instance text, context jsonb);
   end if;
   if entry ? 'open' then
-    insert into intents (task_id, number, scope, instance_uuid, step, version, intent_sealed)
-    select task, x.number, x.scope, x.instance, x.step, x.version, intents[x.nth]
+    insert into intents (task_id, number, scope, instance_uuid, step, version, intent_sealed, settling_refused)
+    select task, x.number, x.scope, x.instance, x.step, x.version, intents[x.nth], coalesce(x.settling_refused, false)
     from jsonb_to_record(entry -> 'open')
-      as x(nth integer, number bigint, scope text, instance text, step text, version integer);
+      as x(nth integer, number bigint, scope text, instance text, step text, version integer, settling_refused boolean);
   end if;
 end
 $$;

@@ -50,6 +50,7 @@ export function openJournal(db: Db, lease: Lease): Journal {
           "intent_sealed",
           "opened_at",
           "restored",
+          "settling_refused",
         ])
         .where("scope", "=", scope)
         .where(sql<boolean>`(intents.task_id = ${taskId} or tasks.id is null
@@ -68,6 +69,7 @@ export function openJournal(db: Db, lease: Lease): Journal {
           version: row.version,
           intent: row.intent_sealed,
           ...(row.restored && { restored: true }),
+          ...(row.settling_refused && { settlingRefused: true }),
         }),
       );
     },

@@ -28,6 +28,7 @@ import { retiredBlobsAndLinkOwners } from "./migrations/0027-retired-blobs-and-l
 import { errandInstances } from "./migrations/0028-errand-instances.ts";
 import { linkIdentities } from "./migrations/0029-link-identities.ts";
 import { eventIndexes } from "./migrations/0030-event-indexes.ts";
+import { refusedIntents } from "./migrations/0031-refused-intents.ts";
 
 export interface Migration {
   readonly id: number;
@@ -69,6 +70,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 28, name: "errand-instances", sql: errandInstances },
   { id: 29, name: "link-identities", sql: linkIdentities },
   { id: 30, name: "event-indexes", sql: eventIndexes },
+  { id: 31, name: "refused-intents", sql: refusedIntents },
 ];
 
 /** Key of the lock: any number, the same for all Directors. */

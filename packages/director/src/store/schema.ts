@@ -211,6 +211,7 @@ export interface Tables extends NameTables, NetworkTables, ReleaseTables {
     intent_sealed: Kept<JsonObject>;
     opened_at: TimeNow;
     restored: Generated<boolean>;
+    settling_refused: Generated<boolean>;
   };
   problems: {
     id: Id;

@@ -198,6 +198,14 @@ describe("settling a create step", () => {
     expect([await open(), await listStrays(database.db)]).toEqual([["create_disk"], []]);
   });
 
+  it("keeps an intent as it was begun when its settling is refused, with a mark of its own", async () => {
+    const begunAs = await journal.openIntents("shop");
+    await settling({ cloud: { ...REPEATABLE, createDisk: refuses("create_disk") } });
+    const [kept] = await journal.openIntents("shop");
+    expect([kept?.intent, kept?.settlingRefused]).toEqual([begunAs[0]?.intent, true]);
+    expect(begunAs[0]).not.toHaveProperty("settlingRefused");
+  });
+
   it("records the outcome when the next task repeats the refused request", async () => {
     await settling({ cloud: { ...REPEATABLE, createDisk: refuses("create_disk") } });
     const asked: string[] = [];

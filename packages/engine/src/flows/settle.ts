@@ -79,15 +79,12 @@ async function settleOne(
   return undefined;
 }
 
-/** Key in the journaled intent, beside the step's own, that marks an intent whose settling was refused before. */
-const REFUSED = "settlingRefused";
-
 /** The same intent, to be settled by a later task. */
 const refusedOnce = (record: IntentRecord, { journal }: FlowContext): IntentRecord => ({
   ...record,
   taskId: journal.taskId,
   number: journal.newNumber(),
-  intent: { ...record.intent, [REFUSED]: true },
+  settlingRefused: true,
 });
 
 /** Gives an intent up: records a stray for what the step may have made. The rest is planned again. */
@@ -121,7 +118,7 @@ async function findOut(
     if (giveUp) return givenUp(begun, context, why);
     const failed = (cause: unknown) => new StepFailed(name, `${step} begun earlier`, cause);
     if (!(error instanceof CpiRefused)) throw failed(error);
-    if (record.intent[REFUSED] !== true || isAway(error))
+    if (record.settlingRefused !== true || isAway(error))
       return { how: "unknown", error: failed(OutcomeUnknown({ step, why }, { cause: error })) };
     const left = givenUp(begun, context, why);
     context.warn?.(

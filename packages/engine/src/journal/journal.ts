@@ -23,6 +23,8 @@ export interface IntentRecord extends IntentKey {
   readonly intent: JsonObject;
   /** From a backup: another life of this Director may have gone on with it. */
   readonly restored?: boolean;
+  /** An earlier task tried to settle it, and the CPI refused. */
+  readonly settlingRefused?: boolean;
 }
 
 /** Changes that are written together, or not at all. */

@@ -23,9 +23,10 @@ export function commitTo(draft: StateDocument, entry: Entry, random: Random): vo
   writeDisks(draft, deleted, instance?.before, random);
   if (instance !== undefined) writeCurrent(draft);
   if (open === undefined) return;
-  const { number: id, instance: uuid, scope, step, version, intent } = open;
+  const { number: id, instance: uuid, scope, step, version, intent, settlingRefused } = open;
   own.nextId = Math.max(own.nextId, id + 1);
-  own.intents.push({ id, instance: uuid, scope, step, version, intent });
+  const refused = settlingRefused === true ? ({ settlingRefused } as const) : {};
+  own.intents.push({ id, instance: uuid, scope, step, version, intent, ...refused });
 }
 
 /** Numbers are given once and tell what was made by which attempt; the steps know only their order. */

@@ -78,6 +78,7 @@ const intentRecord = open({
   step: text("a step"),
   version: v.optional(integer(1), 1),
   intent: secret(jsonObject()),
+  settlingRefused: v.optional(doc(v.literal(true), "the CPI refused once to settle it")),
 });
 
 const stray = open({

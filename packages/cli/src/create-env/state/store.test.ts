@@ -249,6 +249,7 @@ describe("the journal in it", () => {
       return { intents: intents.map(({ step }) => step), strays: strays.map(({ requestId }) => requestId) };
     };
     expect(await run()).toEqual({ intents: ["create_disk"], strays: [] });
+    expect(await (await open()).openIntents("lab")).toMatchObject([{ intent, settlingRefused: true }]);
     expect(await run()).toEqual({ intents: [], strays: ["cpi-lost"] });
   });
 

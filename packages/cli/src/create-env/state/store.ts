@@ -110,7 +110,7 @@ export class EnvStore implements Journal {
       scope.startsWith("stemcell ") ? its === scope : instance !== null || its === scope,
     );
     return Promise.resolve(
-      found.map(({ id: number, instance, scope: its, step, version, intent }) => ({
+      found.map(({ id: number, instance, scope: its, step, version, intent, settlingRefused }) => ({
         taskId: 0,
         number,
         scope: its,
@@ -118,6 +118,7 @@ export class EnvStore implements Journal {
         step,
         version,
         intent,
+        ...(settlingRefused === true && { settlingRefused }),
       })),
     );
   }
