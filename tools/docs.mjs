@@ -23,6 +23,8 @@ import { hintFields } from "@slipway/protocol/settings/disk-hint";
 import { registryUserData } from "@slipway/protocol/settings/user-data";
 import { stemcellManifest } from "@slipway/protocol/stemcell/stemcell-mf";
 import { ACTIONS } from "../packages/agent/dist/actions/table.js";
+import { CPI_RULES } from "../packages/certify/dist/rules/catalogue.js";
+import { AREAS, RULES_VERSION } from "../packages/certify/dist/rules/rule.js";
 import { PERMISSIONS } from "../packages/director/dist/api/permissions.js";
 import { routes } from "../packages/director/dist/api/routes.js";
 import { everyKey, KNOWN_KEYS } from "../packages/engine/dist/manifest/known-keys.js";
@@ -438,6 +440,34 @@ ${table(["command", "run by a story", "not so"], flags)}
 `;
 }
 
+function rulesPage() {
+  const sections = Object.entries(AREAS).flatMap(([area, heading]) => {
+    const rules = Object.entries(CPI_RULES).filter(([, rule]) => rule.area === area);
+    if (rules.length === 0) return [];
+    return [
+      `## ${heading}`,
+      ...rules.map(([id, rule]) =>
+        [
+          `### ${id}`,
+          `**${rule.title}** (${rule.level}, since version ${rule.since})`,
+          [
+            `- Contract: ${rule.contract}`,
+            `- Checked: ${rule.checked}`,
+            `- A violation costs: ${rule.cost}`,
+          ].join("\n"),
+        ].join("\n\n"),
+      ),
+    ];
+  });
+  return [
+    "# Rules for CPIs",
+    GENERATED,
+    `Version ${RULES_VERSION}: ${Object.keys(CPI_RULES).length} rules, each with an id that never changes its meaning. Core rules hold for every CPI. A CPI may do without the methods of extended ones, which are then "not applicable".`,
+    ...sections,
+    "",
+  ].join("\n\n");
+}
+
 function modulesPage() {
   const sections = modulesOf("packages").map(({ name, description, modules }) =>
     [
@@ -467,6 +497,7 @@ const pages = {
   "docs/manifest-keys.md": keysPage(),
   "docs/contract/cpi-methods.md": methodsPage(),
   "docs/contract/agent-messages.md": agentPage(),
+  "docs/contract/cpi-rules.md": rulesPage(),
   "docs/contract/documents.md": documentsPage(),
   "docs/contract/negotiation.md": negotiationPage(),
   "docs/contract/director-api.md": await apiPage(),

@@ -1,4 +1,6 @@
 import type { CpiExecutable } from "../exec-cpi.ts";
+import type { CpiRuleId } from "../rules/catalogue.ts";
+import type { RuleText } from "../rules/rule.ts";
 import type { ResourceTracker } from "./resource-tracker.ts";
 
 /** A CPI that is to be checked, and what its cloud takes. */
@@ -13,11 +15,16 @@ export interface CpiGiven {
   readonly around?: <T>(method: string, call: () => Promise<T>) => Promise<T>;
 }
 
+export type RunCheck = (cloud: ResourceTracker) => Promise<void>;
+
+/** Checks of a table of rules: the compiler refuses a rule without a check and a check without a rule. */
+export type ChecksOf<Rules> = Readonly<Record<keyof Rules, RunCheck>>;
+
+/** One rule with its check. */
 export interface CpiCheck {
-  /** Number in the conformance checklist of the CPI contract. */
-  readonly number: number;
-  readonly name: string;
-  readonly run: (cloud: ResourceTracker) => Promise<void>;
+  readonly id: CpiRuleId;
+  readonly rule: RuleText;
+  readonly run: RunCheck;
 }
 
 export type CpiOutcome =

@@ -12,6 +12,7 @@ import { holdMachine } from "@slipway/testkit/hold-machine";
 import { LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CPI_RULES } from "../rules/catalogue.ts";
 import { passesChecks } from "../testing/passes-checks.ts";
 import type { CpiGiven } from "./check.ts";
 import { ResourceTracker } from "./resource-tracker.ts";
@@ -28,7 +29,6 @@ const exec = (path: string, configFile: string) => ({
   clock: systemClock,
   deadlineMs: 60_000,
 });
-const numbers = CPI_CHECKS.map(({ number }) => number);
 
 /** The same checks for every CPI. What is not run is said beforehand. */
 function keepsTheContract(name: string, open: () => Promise<Opened>, without: readonly number[] = []): void {
@@ -46,8 +46,13 @@ function keepsTheContract(name: string, open: () => Promise<Opened>, without: re
   passesChecks(name, () => cloud, without);
 }
 
-it("each check has a number of its own in the checklist", () => {
-  expect(new Set(numbers).size).toBe(numbers.length);
+it("every rule has one check, which runs once", () => {
+  expect(CPI_CHECKS.map(({ id }) => id).sort()).toEqual(Object.keys(CPI_RULES).sort());
+});
+
+it("no two rules have the same title or the same number in the checklist", () => {
+  for (const key of ["title", "number"] as const)
+    expect(new Set(CPI_CHECKS.map(({ rule }) => rule[key])).size).toBe(CPI_CHECKS.length);
 });
 
 describe("the tiny CPI keeps the contract:", () => {

@@ -1,5 +1,6 @@
-import { expectEqual, expectTrue } from "../expect.ts";
-import type { CpiCheck } from "./check.ts";
+import { expectEqual } from "../expect.ts";
+import type { CALL_RULES } from "../rules/call-rules.ts";
+import type { ChecksOf } from "./check.ts";
 import type { ResourceTracker } from "./resource-tracker.ts";
 
 const AT_ONCE = 10;
@@ -7,52 +8,30 @@ const AT_ONCE = 10;
 const KILLED_AFTER_MS = [60, 150, 300, 600];
 
 /** Checks that do not just make one call after the other. */
-export const INTERRUPTION_CHECKS: readonly CpiCheck[] = [
-  {
-    number: 65,
-    name: "disks and VMs that are made at once are all there, and all different",
-    run: async (cloud) => {
-      await cloud.stemcell();
-      const disks = await Promise.all(Array.from({ length: AT_ONCE }, () => cloud.newDisk(16)));
-      expectEqual(new Set(disks).size, AT_ONCE, "different disks");
-      const vms = await Promise.all([cloud.newVm(), cloud.newVm(), cloud.newVm()]);
-      expectEqual(new Set(vms).size, vms.length, "different VMs");
-    },
+export const INTERRUPTION_CHECKS: ChecksOf<typeof CALL_RULES> = {
+  "CPI-CALL-001": async (cloud) => {
+    await cloud.stemcell();
+    const disks = await Promise.all(Array.from({ length: AT_ONCE }, () => cloud.newDisk(16)));
+    expectEqual(new Set(disks).size, AT_ONCE, "different disks");
+    const vms = await Promise.all([cloud.newVm(), cloud.newVm(), cloud.newVm()]);
+    expectEqual(new Set(vms).size, vms.length, "different VMs");
   },
-  {
-    number: 66,
-    name: "killed at create_vm and create_disk, and asked again: the call comes to its end, and so does the VM",
-    run: async (cloud) => {
-      for (const deadlineMs of KILLED_AFTER_MS) {
-        const asking = { requestId: cloud.given.uuid() };
-        const args = await cloud.vmArguments();
-        await killed(cloud, "create_vm", args, asking, deadlineMs);
-        const vm = await cloud.vmOf(args, asking);
-        await cloud.result("delete_vm", [vm]);
-        expectEqual(await cloud.result("has_vm", [vm]), false, "has_vm");
-        const size = [16, {}, null];
-        const again = { requestId: cloud.given.uuid() };
-        await killed(cloud, "create_disk", size, again, deadlineMs);
-        const disk = cloud.remember("delete_disk", await cloud.result("create_disk", size, again));
-        await cloud.result("delete_disk", [disk]);
-      }
-    },
+  "CPI-CALL-002": async (cloud) => {
+    for (const deadlineMs of KILLED_AFTER_MS) {
+      const asking = { requestId: cloud.given.uuid() };
+      const args = await cloud.vmArguments();
+      await killed(cloud, "create_vm", args, asking, deadlineMs);
+      const vm = await cloud.vmOf(args, asking);
+      await cloud.result("delete_vm", [vm]);
+      expectEqual(await cloud.result("has_vm", [vm]), false, "has_vm");
+      const size = [16, {}, null];
+      const again = { requestId: cloud.given.uuid() };
+      await killed(cloud, "create_disk", size, again, deadlineMs);
+      const disk = cloud.remember("delete_disk", await cloud.result("create_disk", size, again));
+      await cloud.result("delete_disk", [disk]);
+    }
   },
-  {
-    number: 67,
-    name: "every refusal so far has a type of the contract and words",
-    run: async (cloud) => {
-      // At least one, also where this check is run alone.
-      await cloud.ask("no_such_method", []);
-      expectTrue(cloud.errors.length > 0, "nothing was refused");
-      for (const { method, error } of cloud.errors) {
-        expectTrue(error.message.trim() !== "", `${method} is refused without a word`);
-        const known = /^(Bosh::Clouds::\w+|InvalidCall|Unknown)$/.test(error.type);
-        expectTrue(known, `${method} is refused as ${error.type}, which no Director knows`);
-      }
-    },
-  },
-];
+};
 
 /** Kills the call by SIGKILL, unless it is done before. */
 async function killed(

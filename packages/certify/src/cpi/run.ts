@@ -1,22 +1,30 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { CannotTell } from "../expect.ts";
-import type { CpiCheck, CpiOutcome } from "./check.ts";
+import { CPI_RULES, type CpiRuleId, isCpiRuleId, ruleOf } from "../rules/catalogue.ts";
+import type { ChecksOf, CpiCheck, CpiOutcome } from "./check.ts";
 import { DISK_CHECKS } from "./disk-checks.ts";
 import { INTERRUPTION_CHECKS } from "./interruption-checks.ts";
 import type { ResourceTracker } from "./resource-tracker.ts";
 import { VM_CHECKS } from "./vm-checks.ts";
 import { WIRE_CHECKS } from "./wire-checks.ts";
 
-/**
- * Checks of the contract that hold for every CPI, each call a process of its own. The eight mixes of versions, and what
- * is in user-data and registry, are played elsewhere: see `matrix` and `mixes`.
- */
-export const CPI_CHECKS: readonly CpiCheck[] = [
+const RUN_CHECKS: ChecksOf<typeof CPI_RULES> = {
   ...WIRE_CHECKS,
   ...VM_CHECKS,
   ...DISK_CHECKS,
   ...INTERRUPTION_CHECKS,
-];
+};
+
+/** Judges the errors that all other checks have met. */
+const LAST: CpiRuleId = "CPI-WIRE-012";
+
+/**
+ * Checks of the contract that hold for every CPI, each call a process of its own. The eight mixes of versions are played
+ * elsewhere: see `matrix` and `mixes`.
+ */
+export const CPI_CHECKS: readonly CpiCheck[] = [...Object.keys(CPI_RULES).filter((id) => id !== LAST), LAST]
+  .filter(isCpiRuleId)
+  .map((id) => ({ id, rule: ruleOf(id), run: RUN_CHECKS[id] }));
 
 /** Runs a check and removes what it made, which is a part of every check. */
 export async function runCpiCheck(check: CpiCheck, cloud: ResourceTracker): Promise<CpiOutcome> {
