@@ -15,7 +15,10 @@ const MAY_IMPORT = {
   director: ["protocol", "kernel", "engine", "cpi-sdk/embed"],
   "cpi-local": ["protocol", "kernel", "cpi-sdk"],
   "cpi-docker": ["protocol", "kernel", "cpi-sdk"],
-  cli: ["protocol", "kernel", "registry", "cpi-sdk", "engine", "director", "cpi-local", "cpi-docker"],
+  cli: [
+    ...["protocol", "kernel", "registry", "cpi-sdk", "engine", "director", "cpi-local", "cpi-docker"],
+    "certify",
+  ],
   sim: ["protocol", "kernel", "cpi-sdk", "engine", "director"],
   "tiny-cpi": ["cpi-sdk"],
   // What tests of several packages share. Nothing but tests may import it.

@@ -48,3 +48,17 @@ export const NobodyThere = defineError<{ who: string; where: string; why: string
   message: (p) => `no ${p.who} answers at ${p.where}: ${p.why}`,
   next: "Start it there, or correct the address.",
 });
+
+export const ReceiptUnreadable = defineError<{ what: string; why: string }>({
+  code: "CER-011",
+  kind: "operator",
+  message: (p) => `${p.what} is not a receipt of certify: ${p.why}`,
+  next: "Name the receipt.json that `slipway certify --report` wrote, unchanged.",
+});
+
+export const ReceiptFormat = defineError<{ what: string; format: number; known: number }>({
+  code: "CER-012",
+  kind: "operator",
+  message: (p) => `${p.what} is a receipt of format ${p.format}, and this slipway reads format ${p.known}`,
+  next: "Read it with the version of slipway that wrote it, or certify again with this one.",
+});
