@@ -38,7 +38,7 @@ const front = (name: string, consumes: object): Group => ({
 });
 const main = (more: object = {}) => ({ from: "main", deployment: "data", ...more });
 
-interface Told {
+interface Reply {
   readonly db?: { address: string; instances: readonly string[]; port: number; password: string };
   readonly peek?: { port: number; hidden: string };
 }
@@ -79,7 +79,7 @@ describe.runIf(await canPlay())("links between deployments, with the real CLI", 
     (await inVm(deployment, group, "data", "sys", "log", job, "told"))
       .trim()
       .split("\n")
-      .map((line) => JSON.parse(line) as Told & Record<string, unknown>);
+      .map((line) => JSON.parse(line) as Reply & Record<string, unknown>);
   const last = async (deployment: string, group: string) => (await told(deployment, group)).at(-1);
   const ips = async (deployment: string, group: string) =>
     (await instances(deployment, group)).map(({ ips = "" }) => ips).sort();

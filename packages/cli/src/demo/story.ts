@@ -157,7 +157,7 @@ function hintText(hint: unknown): string {
 }
 
 /** Result of a step, and the text that reports it. */
-interface Outcome<T> {
+interface StoryOutcome<T> {
   readonly said: string;
   readonly value: T;
 }
@@ -166,7 +166,7 @@ interface Outcome<T> {
 export async function step<T>(
   { ui, clock }: { readonly ui: Ui; readonly clock: Clock },
   doing: string,
-  work: (update: (text: string) => void) => Promise<Outcome<T>>,
+  work: (update: (text: string) => void) => Promise<StoryOutcome<T>>,
 ): Promise<T> {
   const begun = clock.monotonic();
   const progress = ui.live ? ui.progress(doing) : undefined;

@@ -1,7 +1,7 @@
 import type { Tools } from "../tools.ts";
 import type { CaptureFile } from "./capture-file.ts";
 import { CaptureRefused, DifferentLinks, NoTcpdump } from "./errors.ts";
-import { begunCapture, mergeCaptures, type OpenCapture, oneKind } from "./merge.ts";
+import { mergeCaptures, type OpenCapture, oneKind, openCapture } from "./merge.ts";
 import { NO_TCPDUMP } from "./remote.ts";
 import type { Remote } from "./run-remote.ts";
 
@@ -86,7 +86,7 @@ async function allBegun(
 ): Promise<readonly OpenCapture[]> {
   const all = await Promise.all(
     remotes.map(async ({ name, packets, ended }) => {
-      const begun = await begunCapture(name, packets);
+      const begun = await openCapture(name, packets);
       if (begun !== undefined || isEnding()) return begun;
       const { code, said } = await ended;
       if (said.includes(NO_TCPDUMP)) throw NoTcpdump({ name });

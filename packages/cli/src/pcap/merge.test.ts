@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { begunCapture, mergeCaptures, oneKind } from "./merge.ts";
+import { mergeCaptures, oneKind, openCapture } from "./merge.ts";
 import { captureBytes } from "./testing/captures.ts";
 
 /** In pieces of that size, as a connection may bring it. */
@@ -8,7 +8,7 @@ async function* pieces(bytes: Buffer, size: number): AsyncIterable<Buffer> {
 }
 
 async function begunOf(captures: Readonly<Record<string, Buffer>>, size: number) {
-  const all = Object.entries(captures).map(([name, bytes]) => begunCapture(name, pieces(bytes, size)));
+  const all = Object.entries(captures).map(([name, bytes]) => openCapture(name, pieces(bytes, size)));
   return (await Promise.all(all)).filter((one) => one !== undefined);
 }
 
@@ -98,10 +98,10 @@ describe("what is no capture", () => {
     ["less than a header", captureBytes([]).subarray(0, 23), "it ends after 23 bytes"],
     ["another version", Buffer.from(captureBytes([])).fill(9, 4, 5), "it begins with"],
   ])("is told: %s", async (_, bytes, why) => {
-    await expect(begunCapture("web", pieces(bytes, 5))).rejects.toThrow(why);
+    await expect(openCapture("web", pieces(bytes, 5))).rejects.toThrow(why);
   });
 
   it("is nothing at all", async () => {
-    expect(await begunCapture("web", pieces(Buffer.alloc(0), 5))).toBeUndefined();
+    expect(await openCapture("web", pieces(Buffer.alloc(0), 5))).toBeUndefined();
   });
 });

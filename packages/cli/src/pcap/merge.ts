@@ -10,7 +10,7 @@ export interface OpenCapture {
 }
 
 /** Undefined: it ended before it began. */
-export async function begunCapture(
+export async function openCapture(
   name: string,
   stream: AsyncIterable<Buffer>,
 ): Promise<OpenCapture | undefined> {

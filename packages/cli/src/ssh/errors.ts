@@ -22,7 +22,7 @@ export const CommandEnded = defineError<{ failures: readonly string[] }>({
   next: "What it said is above.",
 });
 
-export const NoWayIn = defineError<{ why: string }>({
+export const SshRefused = defineError<{ why: string }>({
   code: "CLI-073",
   kind: "outside",
   message: (p) => `the Director gave no way into the VMs: ${p.why}`,

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { TypedInput } from "../command.ts";
 import { AllProxy } from "../proxy/all-proxy.ts";
 import type { SlipwayPrograms } from "../tools.ts";
-import { socksGateway, toldGateway, typedGateway } from "./gateway.ts";
+import { gatewayOptions, socksGateway, typedGateway } from "./gateway.ts";
 
 const given = (texts: Readonly<Record<string, string>>, flags: readonly string[] = []): TypedInput => ({
   argument: () => undefined,
@@ -88,5 +88,5 @@ it.each([
   [{ gateway_host: "jump", gateway_user: "-l" }, "bad"],
   [{ gateway_host: "jump", gateway_user: "a$(b)" }, "bad"],
 ])("the gateway %j that the Director names is %j for ssh", (told, flags) => {
-  expect(toldGateway(told)).toEqual(flags);
+  expect(gatewayOptions(told)).toEqual(flags);
 });

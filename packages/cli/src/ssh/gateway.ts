@@ -64,7 +64,7 @@ const USER = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
  * Returns ssh's options for the gateway that the Director names. ssh uses the user's own keys and known hosts there. `bad`:
  * the name could be an option, or a part of one.
  */
-export function toldGateway({
+export function gatewayOptions({
   gateway_host: host,
   gateway_user: user,
 }: Pick<SshAnswer, "gateway_host" | "gateway_user">): readonly string[] | "bad" {

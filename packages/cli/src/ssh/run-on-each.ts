@@ -1,7 +1,7 @@
 import type { Tools } from "../tools.ts";
 import type { Table } from "../ui/ui.ts";
 import { CommandEnded } from "./errors.ts";
-import { runTold } from "./run.ts";
+import { runWithLines } from "./run.ts";
 import type { Host, SshSession } from "./session.ts";
 
 type Each = (
@@ -15,7 +15,7 @@ type Each = (
 export const runOnEach: Each = async ({ hosts, env: own }, { ui, env, stop }, program, args) => {
   const codes = await Promise.all(
     hosts.map((host) =>
-      runTold(program, args(host), { env: { ...env, ...own }, stop }, (stream, line) =>
+      runWithLines(program, args(host), { env: { ...env, ...own }, stop }, (stream, line) =>
         ui.line(`${host.name}: ${stream} | ${line}`),
       ),
     ),
@@ -29,9 +29,14 @@ export const resultsOfEach: Each = async ({ hosts, env: own }, { ui, env, stop }
   const results = await Promise.all(
     hosts.map(async (host) => {
       const said = { stdout: "", stderr: "" };
-      const code = await runTold(program, args(host), { env: { ...env, ...own }, stop }, (stream, line) => {
-        said[stream] += `${line}\n`;
-      });
+      const code = await runWithLines(
+        program,
+        args(host),
+        { env: { ...env, ...own }, stop },
+        (stream, line) => {
+          said[stream] += `${line}\n`;
+        },
+      );
       return { ...said, name: host.name, code };
     }),
   );

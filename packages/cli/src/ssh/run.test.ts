@@ -7,10 +7,10 @@ it("rejects with the system's reason when no file descriptor is left for ssh, an
   const script = `
     import { closeSync, openSync } from "node:fs";
     import { runRemote } from "../pcap/run-remote.ts";
-    import { runTold } from "./run.ts";
+    import { runWithLines } from "./run.ts";
     const held = [];
     try { for (;;) held.push(openSync("/dev/null", "r")); } catch {}
-    const run = runTold("true", [], { env: {}, stop: new AbortController().signal }, () => {});
+    const run = runWithLines("true", [], { env: {}, stop: new AbortController().signal }, () => {});
     const remote = runRemote("vm", [], {});
     const errors = await Promise.all([run, remote.ended].map((over) => over.catch((error) => error.code)));
     for (const fd of held) closeSync(fd);

@@ -11,7 +11,7 @@ export const runHere = (program: string, args: readonly string[], env: NodeJS.Pr
   ended(program, spawn(program, args, { stdio: "inherit", env }));
 
 /** Runs a program and reports each line it prints; its input is empty. */
-export function runTold(
+export function runWithLines(
   program: string,
   args: readonly string[],
   options: { readonly env: NodeJS.ProcessEnv; readonly stop: AbortSignal },

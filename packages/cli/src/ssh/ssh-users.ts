@@ -8,8 +8,8 @@ import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 import { ENV_NAME, type EnvAgent } from "../create-env/agents/at-endpoint.ts";
 import { slug } from "../states/slug.ts";
-import { NoWayIn } from "./errors.ts";
-import { toldGateway } from "./gateway.ts";
+import { SshRefused } from "./errors.ts";
+import { gatewayOptions } from "./gateway.ts";
 import type { Host } from "./session.ts";
 
 export const SSH_PORT = 22;
@@ -67,7 +67,8 @@ const HOST_KEY = /^[\w@.-]+ [\w+/=]+$/;
 function believed(name: string, ip: string, key: string) {
   // A comment behind the key is not needed.
   const hostKey = key.trim().split(" ").slice(0, 2).join(" ");
-  if (isIP(ip) === 0 || !HOST_KEY.test(hostKey)) throw NoWayIn({ why: `${name} has no address or no key` });
+  if (isIP(ip) === 0 || !HOST_KEY.test(hostKey))
+    throw SshRefused({ why: `${name} has no address or no key` });
   return { name, ip, hostKey };
 }
 
@@ -76,17 +77,17 @@ function foundIn(result: string): readonly KnownHost[] {
   try {
     document = parseStrictJson(result, "the result");
   } catch (cause) {
-    throw NoWayIn({ why: messageTrail(cause) }, { cause });
+    throw SshRefused({ why: messageTrail(cause) }, { cause });
   }
   const checked = check(v.array(sshAnswer), document, "result");
-  if (!checked.ok) throw NoWayIn({ why: checked.problems.join("; ") });
-  if (checked.value.length === 0) throw NoWayIn({ why: "it names no VM" });
+  if (!checked.ok) throw SshRefused({ why: checked.problems.join("; ") });
+  if (checked.value.length === 0) throw SshRefused({ why: "it names no VM" });
   return checked.value.map((answer) => {
     const { status, ip = "", host_public_key: key = "", port = SSH_PORT, job, id } = answer;
     const name = `${job}/${id}`;
-    if (status !== "success") throw NoWayIn({ why: `${name}: ${status}` });
-    const through = toldGateway(answer);
-    if (through === "bad") throw NoWayIn({ why: "its gateway is no host, or its user there has no name" });
+    if (status !== "success") throw SshRefused({ why: `${name}: ${status}` });
+    const through = gatewayOptions(answer);
+    if (through === "bad") throw SshRefused({ why: "its gateway is no host, or its user there has no name" });
     return { ...believed(name, ip, key), port, through };
   });
 }

@@ -35,12 +35,12 @@ export function changesBetween(
   ];
 }
 
-type Told = (text: string, type: string, rest: object) => StateChangeLine;
+type MakeLine = (text: string, type: string, rest: object) => StateChangeLine;
 
 function troubles(
   before: DirectorState | undefined,
   after: DirectorState,
-  told: Told,
+  told: MakeLine,
 ): readonly StateChangeLine[] {
   const [was, is] = [before?.trouble, after.trouble];
   if (is !== undefined && was === undefined)
@@ -53,7 +53,7 @@ function troubles(
 function deployments(
   before: DirectorState | undefined,
   after: DirectorState,
-  told: Told,
+  told: MakeLine,
 ): readonly StateChangeLine[] {
   const gone = (before?.deployments ?? []).filter((name) => !after.deployments.includes(name));
   const come = after.deployments.filter((name) => !(before?.deployments ?? []).includes(name));
@@ -65,7 +65,7 @@ function deployments(
 function instances(
   before: readonly WatchedInstance[],
   after: readonly WatchedInstance[],
-  told: Told,
+  told: MakeLine,
 ): readonly StateChangeLine[] {
   const known = new Map(before.map((one) => [one.key, one]));
   const still = new Set(after.map(({ key }) => key));
@@ -118,7 +118,7 @@ const documentOf = (one: WatchedInstance) => ({
 function tasks(
   before: readonly WatchedTask[],
   after: readonly WatchedTask[],
-  told: Told,
+  told: MakeLine,
 ): readonly StateChangeLine[] {
   const known = new Map(before.map((one) => [one.id, one]));
   return after.flatMap((one) => {
@@ -149,7 +149,7 @@ const taskNews = ({ state, progress }: WatchedTask): string => JSON.stringify([s
 function events(
   before: DirectorState | undefined,
   after: DirectorState,
-  told: Told,
+  told: MakeLine,
 ): readonly StateChangeLine[] {
   if (before === undefined) return [];
   const known = new Set(before.events.map(({ id }) => id));

@@ -1,8 +1,8 @@
 import { teamsOfDeployment } from "../store/deployments.ts";
 import type { Db } from "../store/schema.ts";
 import { hasResultOf, teamsOfTask } from "../tasks/list.ts";
-import { given, type Query } from "./call.ts";
-import { type Access, demandTouch, type Level, missing, type Permission } from "./permissions.ts";
+import { type Query, queryString } from "./call.ts";
+import { type Access, type Level, missing, type Permission, requireAccess } from "./permissions.ts";
 import { NoSuchDeployment, NoSuchTask, ScopeMissing } from "./refusals.ts";
 
 /** The parts of a request that decide who may make it. */
@@ -28,7 +28,7 @@ const RULES: Readonly<Record<Permission, Rule>> = {
   admin: ({ access }) => {
     throw missing(access, "admin");
   },
-  read: ({ access }) => demandTouch(access, "read", []),
+  read: ({ access }) => requireAccess(access, "read", []),
   upload_stemcells: ({ access }) => demandUpload(access, "stemcells"),
   upload_releases: ({ access }) => demandUpload(access, "releases"),
   list: ({ access }) => {
@@ -64,11 +64,11 @@ async function demandDeployment(
   { access, params, query, db }: Asked,
   absent?: "may-be-new",
 ): Promise<void> {
-  const name = params.deployment ?? given(query, "deployment");
+  const name = params.deployment ?? queryString(query, "deployment");
   if (access[level]) return;
   if (name === undefined || access.memberOf.length === 0) throw missing(access, level);
   const teams = await teamsOfDeployment(db, name);
-  if (teams !== undefined) return demandTouch(access, level, teams);
+  if (teams !== undefined) return requireAccess(access, level, teams);
   if (absent === undefined) throw NoSuchDeployment({ name });
   if (access.adminOf.length === 0) throw missing(access, level);
 }
@@ -79,5 +79,5 @@ async function demandTask(level: Level, { access, params, db }: Asked): Promise<
   const id = params.id ?? "";
   const teams = /^\d{1,15}$/.test(id) ? await teamsOfTask(db, Number(id)) : undefined;
   if (teams === undefined) throw NoSuchTask({ name: id });
-  demandTouch(access, level, teams);
+  requireAccess(access, level, teams);
 }

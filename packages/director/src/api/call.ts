@@ -146,7 +146,7 @@ export function checked<const S extends v.GenericSchema>(
 }
 
 /** The last one given. */
-function one<Q extends object>(query: Q, name: keyof Q): string | undefined {
+function queryLast<Q extends object>(query: Q, name: keyof Q): string | undefined {
   const value = inQuery(query, name);
   return typeof value === "string" || value === undefined ? value : value.at(-1);
 }
@@ -155,12 +155,13 @@ const inQuery = <Q extends object>(query: Q, name: keyof Q) =>
   query[name] as string | readonly string[] | undefined;
 
 /** Undefined also when it is empty. */
-export const given = <Q extends object>(query: Q, name: keyof Q): string | undefined =>
-  one(query, name) || undefined;
+export const queryString = <Q extends object>(query: Q, name: keyof Q): string | undefined =>
+  queryLast(query, name) || undefined;
 
-export const flag = <Q extends object>(query: Q, name: keyof Q): boolean => one(query, name) === "true";
+export const queryFlag = <Q extends object>(query: Q, name: keyof Q): boolean =>
+  queryLast(query, name) === "true";
 
-export function many<Q extends object>(query: Q, name: keyof Q): readonly string[] {
+export function queryList<Q extends object>(query: Q, name: keyof Q): readonly string[] {
   const value = inQuery(query, name);
   if (value === undefined) return [];
   return typeof value === "string" ? [value] : value;
@@ -173,8 +174,12 @@ export function param(call: Pick<Call, "params">, name: string): string {
 }
 
 /** A whole number of at least `least`. */
-export function whole<Q extends object>(query: Q, name: keyof Q & string, least: number): number | undefined {
-  const text = given(query, name);
+export function queryInt<Q extends object>(
+  query: Q,
+  name: keyof Q & string,
+  least: number,
+): number | undefined {
+  const text = queryString(query, name);
   if (text === undefined) return undefined;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
   if (value >= least) return value;

@@ -5,7 +5,7 @@ import { inTransaction } from "../store/open.ts";
 import type { Db } from "../store/schema.ts";
 import { oneLine } from "../tasks/failure.ts";
 import type { Call } from "./call.ts";
-import { type Access, demandTouch } from "./permissions.ts";
+import { type Access, requireAccess } from "./permissions.ts";
 
 export interface NewConfig {
   readonly type: string;
@@ -47,8 +47,8 @@ export function demandConfig(
   type: string,
   config: Pick<ConfigRecord, "team"> | undefined,
 ): void {
-  if (FOR_ADMINS.includes(type)) demandTouch(access, "admin", []);
-  if (config !== undefined) demandTouch(access, "admin", teamsOf(config));
+  if (FOR_ADMINS.includes(type)) requireAccess(access, "admin", []);
+  if (config !== undefined) requireAccess(access, "admin", teamsOf(config));
 }
 
 /** Stores a config, and its entry in the events if there is something new. A new one is the first team's of its author. */

@@ -2,14 +2,14 @@ import type { DeploymentRecord } from "../store/deployments.ts";
 import { findDeployment } from "../store/deployments.ts";
 import { type FoundLink, findLink, type ListedLink } from "../store/link-lists.ts";
 import type { Db } from "../store/schema.ts";
-import { given, type Query } from "./call.ts";
-import { LinkNotFound, LinksOfWhom } from "./link-refusals.ts";
+import { type Query, queryString } from "./call.ts";
+import { DeploymentNameMissing, LinkNotFound } from "./link-refusals.ts";
 import { NoSuchDeployment } from "./refusals.ts";
 
 /** Links are listed of one deployment: error 190024 where none is named. */
 export async function linksDeployment(db: Db, query: Query): Promise<DeploymentRecord> {
-  const name = given(query, "deployment");
-  if (name === undefined) throw LinksOfWhom({});
+  const name = queryString(query, "deployment");
+  if (name === undefined) throw DeploymentNameMissing({});
   const found = await findDeployment(db, name);
   if (found === undefined) throw NoSuchDeployment({ name });
   return found;

@@ -1,6 +1,6 @@
 import { defineError } from "@slipway/kernel/errors";
 
-export const LinksOfWhom = defineError<Record<never, never>>({
+export const DeploymentNameMissing = defineError<Record<never, never>>({
   code: "DIH-060",
   kind: "operator",
   number: 190024,

@@ -60,13 +60,13 @@ export const NO_ACCESS = accessOf([], "");
 export type Level = "read" | "admin";
 
 /** Reports whether something of these teams may be read or changed. */
-export const mayTouch = (access: Access, level: Level, teams: readonly string[]): boolean =>
+export const canAccess = (access: Access, level: Level, teams: readonly string[]): boolean =>
   access[level] ||
   teams.some((team) => (level === "admin" ? access.adminOf : access.memberOf).includes(team));
 
 /** The same, with an error that names the scopes. */
-export function demandTouch(access: Access, level: Level, teams: readonly string[]): void {
-  if (!mayTouch(access, level, teams)) throw missing(access, level, teams);
+export function requireAccess(access: Access, level: Level, teams: readonly string[]): void {
+  if (!canAccess(access, level, teams)) throw missing(access, level, teams);
 }
 
 export const missing = ({ uuid }: Access, level: Level, teams: readonly string[] = []) =>

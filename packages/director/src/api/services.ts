@@ -1,4 +1,4 @@
-import type { KeepsFiles, Reaches } from "@slipway/engine/agents/agent";
+import type { AgentLookup, StoreFiles } from "@slipway/engine/agents/agent";
 import type { Blobs } from "@slipway/engine/blobs/blobs";
 import type { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
@@ -54,7 +54,7 @@ export interface Services {
   readonly configServer: Pick<ConfigServer, "newest" | "byId">;
   /** Address of the other program; undefined if the Director keeps the values itself. */
   readonly configServerUrl?: string | undefined;
-  readonly agents: Reaches<KeepsFiles>;
+  readonly agents: AgentLookup<StoreFiles>;
   /** Settings of the DNS names of instances. */
   readonly dns?: { readonly enabled: boolean; readonly domain: string };
   readonly identity: {

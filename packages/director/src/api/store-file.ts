@@ -2,7 +2,7 @@ import {
   AgentRefused,
   AgentSilent,
   AgentUnaware,
-  type KeepsFiles,
+  type StoreFiles,
   WrongAgent,
 } from "@slipway/engine/agents/agent";
 import { slug } from "@slipway/engine/model/names";
@@ -11,7 +11,7 @@ import { DeadlineExceeded, withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
 import { storePath } from "@slipway/protocol/agent/store-file";
 import type { storeFileQuery } from "@slipway/protocol/director/instance";
-import { type Call, checked, given, param } from "./call.ts";
+import { type Call, checked, param, queryString } from "./call.ts";
 import { deploymentOf, instanceOf } from "./lookup.ts";
 import {
   AgentRefusedFile,
@@ -32,7 +32,7 @@ export interface StoreFile {
   readonly instance: InstanceRecord;
   readonly path: string;
   /** Asks the agent of the instance; failures are reported as API errors. */
-  ask<T>(work: (agent: KeepsFiles, signal: AbortSignal) => Promise<T>): Promise<T>;
+  ask<T>(work: (agent: StoreFiles, signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
 /** Finds the file that the path and query name. Refuses an instance without VM or disk before asking its agent. */
@@ -40,7 +40,7 @@ export async function storeFileOf(
   call: Call<{ query: typeof storeFileQuery }>,
   { db, agents, clock }: Services,
 ): Promise<StoreFile> {
-  const path = given(call.query, "path");
+  const path = queryString(call.query, "path");
   if (path === undefined) throw ParameterMissing({ where: "query", name: "path" });
   checked(storePath, path, "path");
   const { name: deployment } = await deploymentOf(db, param(call, "deployment"));

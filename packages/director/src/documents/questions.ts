@@ -15,7 +15,7 @@ import {
   withResolvedVersions,
 } from "@slipway/engine/manifest/resolve-stemcells";
 import type { NetworkRecord, StemcellRecord } from "@slipway/engine/model/records";
-import { earlyPlaces } from "@slipway/engine/variables/parts";
+import { isResolvedEagerlyInDeploy } from "@slipway/engine/variables/parts";
 import { isObject, type Json, type JsonObject } from "@slipway/protocol/schema/json";
 
 /** A manifest or config as text, and what it is called in messages. */
@@ -89,7 +89,7 @@ const usesVariables = (documents: {
   readonly manifest: Tree;
   readonly cloudConfigs: readonly Tree[];
   readonly runtimeConfigs: readonly Tree[];
-}): boolean => placeholdersIn(documents, earlyPlaces).size > 0;
+}): boolean => placeholdersIn(documents, isResolvedEagerlyInDeploy).size > 0;
 
 export type Questions = typeof questions;
 

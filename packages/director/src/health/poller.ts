@@ -1,10 +1,10 @@
 import {
+  type AgentLookup,
   AgentRefused,
   AgentSilent,
   type AskOptions,
-  type HasDisks,
-  type KnowsState,
-  type Reaches,
+  type DiskControl,
+  type StateReporter,
   WrongAgent,
 } from "@slipway/engine/agents/agent";
 import { isDistrust } from "@slipway/engine/agents/distrust";
@@ -19,7 +19,7 @@ import { reportOf } from "./report.ts";
 import type { Sightings } from "./sightings.ts";
 
 export interface PollerOptions {
-  readonly agents: Reaches<KnowsState & Pick<HasDisks, "listDisk">>;
+  readonly agents: AgentLookup<StateReporter & Pick<DiskControl, "listDisk">>;
   readonly sightings: Sightings;
   readonly awake: AwakeTime;
   readonly random: Pick<Random, "fraction">;
@@ -224,7 +224,7 @@ export class Poller {
 
   /** Undefined: it does not say. */
   async #mounted(
-    agent: Pick<HasDisks, "listDisk">,
+    agent: Pick<DiskControl, "listDisk">,
     disk: string,
     options: AskOptions,
   ): Promise<boolean | undefined> {

@@ -73,13 +73,13 @@ describe.runIf(here)("a NATS server that runs already", () => {
     const pair = join(theirs, "client", "authority.pem");
     const ca = join(theirs, "ca.pem");
     await writeFile(ca, serverCa.ca);
-    const { way } = await open({
+    const { transportProvider } = await open({
       urls: [server.url],
       ca,
       client_ca: { certificate: await readFile(pair, "utf8"), private_key: pair },
       blobs: { port: await freePort() },
     });
-    const { envBosh } = await way.introduce({ agentId: ID, ips: [] });
+    const { envBosh } = await transportProvider.introduce({ agentId: ID, ips: [] });
     const { mbus, blobstores } = envBosh as unknown as {
       mbus: { urls: string[]; cert: Record<"ca" | "certificate" | "private_key", string> };
       blobstores: { provider: string; options: { user: string } }[];
@@ -101,7 +101,7 @@ describe.runIf(here)("a NATS server that runs already", () => {
       },
     });
     await agent.flush();
-    const transport = way.transportTo({ agentId: ID, agentUrl: server.url });
+    const transport = transportProvider.transportTo({ agentId: ID, agentUrl: server.url });
     await agentClient(transport, { clock: systemClock, warn: () => undefined }).ping();
   });
 

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { NatsBus } from "@slipway/engine/agents/nats/bus";
 import { DIRECTOR_NAME } from "@slipway/engine/agents/nats/names";
-import { directorCredentials } from "@slipway/engine/agents/nats/nats-way";
+import { directorCredentials } from "@slipway/engine/agents/nats/nats-transport-provider";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
 import { mustRun, systemExec } from "@slipway/kernel/exec";

@@ -2,9 +2,12 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentSecret } from "@slipway/engine/agents/credentials";
 import { NatsBus } from "@slipway/engine/agents/nats/bus";
-import { directorCredentials, natsWay } from "@slipway/engine/agents/nats/nats-way";
+import {
+  directorCredentials,
+  natsTransportProvider,
+} from "@slipway/engine/agents/nats/nats-transport-provider";
 import { certificatesOf, type NatsTrust, trustMark } from "@slipway/engine/agents/nats/trust";
-import type { Way } from "@slipway/engine/agents/way";
+import type { TransportProvider } from "@slipway/engine/agents/transport-provider";
 import { type Authority, DAY_MS, givenAuthority } from "@slipway/engine/pki/authority";
 import { servedNames } from "@slipway/engine/pki/served-names";
 import type { Clock } from "@slipway/kernel/clock";
@@ -24,7 +27,7 @@ import type { NatsAuthorities } from "./rotation.ts";
 
 export interface NatsOptions {
   readonly config: NonNullable<DirectorConfig["nats"]>;
-  /** VMs are made with certificates that last, see `natsWay`. */
+  /** VMs are made with certificates that last, see `natsTransportProvider`. */
   readonly lastingFromBirth?: boolean | undefined;
   readonly stateDir: string;
   readonly authority: Authority;
@@ -48,7 +51,7 @@ const DEPLOYMENT_QUOTA_MB = 8_192;
 const SWEEP_MS = 3_600_000;
 
 export interface OpenedNats {
-  readonly way: Way;
+  readonly transportProvider: TransportProvider;
   readonly bus: NatsBus;
   readonly authorities: NatsAuthorities;
   /** Tells how much agents have put into the blob service. */
@@ -99,7 +102,7 @@ export async function openNats(options: NatsOptions): Promise<OpenedNats> {
   atClose(() => connected.close());
   const authorize = () => allowed.refresh();
   return {
-    way: natsWay({
+    transportProvider: natsTransportProvider({
       bus: connected,
       urls,
       trust,

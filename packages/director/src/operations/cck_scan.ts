@@ -8,7 +8,7 @@ import { seenSinceRestore, unseenSinceRestore } from "../store/restores.ts";
 import { DeploymentGone } from "./errors.ts";
 import { deploymentLock, flowContext, operation } from "./operation.ts";
 import { scanDisks, scanVms } from "./problems/scan.ts";
-import { isInTheWay, scanUnrecorded } from "./problems/unrecorded.ts";
+import { blocksDeploy, scanUnrecorded } from "./problems/unrecorded.ts";
 
 /** `bosh cloud-check`, first half: compares the records with the cloud. What was begun before is settled first. */
 export const cckScan = operation(scanParams, ({ deployment: name }, task, tools) =>
@@ -26,7 +26,7 @@ export const cckScan = operation(scanParams, ({ deployment: name }, task, tools)
     const missing = restored ? withoutClaimed(problems, unrecorded) : problems;
     await task.write(async (db) => {
       await saveScan(db, deployment.id, [...missing, ...ofDisks, ...unrecorded]);
-      if (!unrecorded.some(isInTheWay)) await seenSinceRestore(db, name);
+      if (!unrecorded.some(blocksDeploy)) await seenSinceRestore(db, name);
     });
     return "scan complete";
   }),

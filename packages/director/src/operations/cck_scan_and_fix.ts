@@ -1,7 +1,7 @@
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { describeProblem } from "@slipway/engine/model/problems";
 import { scanAndFixParams } from "@slipway/protocol/director/task-params";
-import { beginResurrections, begunResurrections, endResurrections } from "../store/health.ts";
+import { beginResurrections, endResurrections, startedResurrections } from "../store/health.ts";
 import { loadInstances } from "../store/instances.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 import { Failures } from "./problems/failures.ts";
@@ -20,7 +20,7 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
       task.warn(`The VM of ${uuid} is there and is not replaced, since its agent cannot be trusted: ${why}`);
     const gone = found.filter(({ instance }) => !distrust.has(instance));
     // A VM that was made and not brought to its plan, before a crash or a failure, may answer by now.
-    const begun = await begunResurrections(tools.db, instances);
+    const begun = await startedResurrections(tools.db, instances);
     const unfinished = asked.filter(
       ({ uuid, state, ignore, updateCompleted }) =>
         begun.has(uuid) && !updateCompleted && !ignore && state !== "detached",

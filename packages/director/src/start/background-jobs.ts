@@ -1,4 +1,4 @@
-import type { Agents, Introduces } from "@slipway/engine/agents/agent";
+import type { AgentIntroduction, Agents } from "@slipway/engine/agents/agent";
 import { isRenewable } from "@slipway/engine/agents/agents";
 import type { Blobs } from "@slipway/engine/blobs/blobs";
 import type { Clock } from "@slipway/kernel/clock";
@@ -52,7 +52,7 @@ interface UpkeepOptions {
   readonly db: Db;
   readonly tasks: Tasks;
   readonly clock: Clock;
-  readonly agents: Pick<Introduces, "signerEnds">;
+  readonly agents: Pick<AgentIntroduction, "signerEnds">;
   /** Undefined: no agent is reached over NATS. */
   readonly nats?: NatsAuthorities | undefined;
   /** Deletes what is too old or too much. */

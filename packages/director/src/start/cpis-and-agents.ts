@@ -113,7 +113,7 @@ export async function openAgents(options: OpenAgentsOptions): Promise<{
   const given = config.nats && { ...options, config: config.nats, lastingFromBirth };
   const nats = given && (await (await import("../nats/open.ts")).openNats(given));
   const port = config.agent?.port ?? VM_AGENT_PORT;
-  const agents = makeAgents({ ...options, port, warn: log, nats: nats?.way, transport });
+  const agents = makeAgents({ ...options, port, warn: log, nats: nats?.transportProvider, transport });
   atClose(() => agents.close());
   return { agents, bus: nats?.bus, nats: nats?.authorities, metrics: nats?.metrics };
 }

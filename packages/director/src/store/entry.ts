@@ -2,7 +2,7 @@ import type { Entry } from "@slipway/engine/journal/journal";
 import { type NewSnapshot, NO_EFFECTS, type Stray } from "@slipway/engine/journal/writes";
 import type { AuditEvent } from "@slipway/engine/model/audit-event";
 import type { DiskRecord, InstanceRecord, VmRecord } from "@slipway/engine/model/records";
-import { BEGUN } from "./events.ts";
+import { PARENT_OF_SAME_TASK } from "./events.ts";
 import { Sealed } from "./sealed.ts";
 
 export interface Payload {
@@ -196,7 +196,7 @@ const snapshotRow = ({ cid, cpi, disk, clean, createdAt, task }: NewSnapshot) =>
 });
 
 const eventRow = (event: AuditEvent) => ({
-  parent_id: event.ends === true ? BEGUN : (event.parentId ?? null),
+  parent_id: event.ends === true ? PARENT_OF_SAME_TASK : (event.parentId ?? null),
   action: event.action,
   object_type: event.objectType,
   object_name: event.objectName,

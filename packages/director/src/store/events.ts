@@ -39,7 +39,7 @@ export interface EventFilter {
 const MOST = 200;
 
 /** Stands for a parent: the database finds the event of the task that began this (migration 18). */
-export const BEGUN = 0;
+export const PARENT_OF_SAME_TASK = 0;
 
 /** Adds an event of a running task, fenced by its lease. Returns the id, for the event that ends what this one began. */
 export async function addTaskEvent(db: Db, lease: Lease, user: string, event: AuditEvent): Promise<number> {
@@ -48,7 +48,7 @@ export async function addTaskEvent(db: Db, lease: Lease, user: string, event: Au
       ${mine(lease)}
       insert into events (parent_id, username, action, object_type, object_name, error, task_id, deployment, instance,
         context)
-      select ${event.ends === true ? BEGUN : (event.parentId ?? null)}::bigint, ${user}, ${event.action}, ${event.objectType}, ${event.objectName},
+      select ${event.ends === true ? PARENT_OF_SAME_TASK : (event.parentId ?? null)}::bigint, ${user}, ${event.action}, ${event.objectType}, ${event.objectName},
         ${event.error ?? null}, ${lease.taskId}::bigint, ${event.deployment ?? null}, ${event.instance ?? null},
         ${JSON.stringify(event.context ?? {})}::jsonb
       from mine where mine.held returning id`.execute(db);

@@ -127,7 +127,7 @@ export async function endResurrections(db: Db, uuids: readonly string[]): Promis
 }
 
 /** Returns those of the instances whose VM a task has begun to replace, with no good end so far. */
-export async function begunResurrections(db: Db, uuids: readonly string[]): Promise<ReadonlySet<string>> {
+export async function startedResurrections(db: Db, uuids: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await db
     .selectFrom("resurrections as r")
     .innerJoin("instances as i", "i.id", "r.instance_id")

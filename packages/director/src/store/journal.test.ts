@@ -1,4 +1,4 @@
-import { changeInstance, Ledger } from "@slipway/engine/flows/run-steps";
+import { changeInstance, InstanceWriteBuffer } from "@slipway/engine/flows/run-steps";
 import { BadWrite, InstanceHolds } from "@slipway/engine/journal/errors";
 import type { IntentRecord, Journal } from "@slipway/engine/journal/journal";
 import { NO_EFFECTS, type Writes } from "@slipway/engine/journal/writes";
@@ -60,10 +60,10 @@ async function close(
   intent: IntentRecord,
   change: (writes: Writes) => void = () => undefined,
 ): Promise<void> {
-  const ledger = new Ledger(journal, await read());
-  ledger.close(intent);
-  ledger.write(change);
-  await ledger.flush();
+  const buffer = new InstanceWriteBuffer(journal, await read());
+  buffer.completeIntent(intent);
+  buffer.write(change);
+  await buffer.flush();
 }
 
 const read = async () => {
@@ -184,11 +184,11 @@ describe("VMs", () => {
       (writes) => writes.orphanDisk(diskCid("disk-1")),
       (writes) => writes.updateInstance({ keepIps: ["10.0.0.6"], state: "detached" }),
     ];
-    const ledger = new Ledger(journal, await read());
+    const buffer = new InstanceWriteBuffer(journal, await read());
     for (const step of steps) {
-      ledger.write(step);
-      await ledger.flush();
-      expect(withoutIds(await read())).toEqual(withoutIds(ledger.instance));
+      buffer.write(step);
+      await buffer.flush();
+      expect(withoutIds(await read())).toEqual(withoutIds(buffer.instance));
     }
     const end = withoutIds(await read());
     expect(end).toMatchObject({
@@ -196,8 +196,8 @@ describe("VMs", () => {
       disks: [{ cid: "disk-3", size: 9, active: true }],
       ips: [{ address: "10.0.0.6" }],
     });
-    ledger.write((writes) => writes.orphanVm(vmCid("vm-2")));
-    await ledger.flush();
+    buffer.write((writes) => writes.orphanVm(vmCid("vm-2")));
+    await buffer.flush();
     expect((await read()).vms).toEqual([]);
   });
 

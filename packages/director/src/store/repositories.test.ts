@@ -1,4 +1,4 @@
-import { Ledger } from "@slipway/engine/flows/run-steps";
+import { InstanceWriteBuffer } from "@slipway/engine/flows/run-steps";
 import { BadWrite } from "@slipway/engine/journal/errors";
 import type { Writes } from "@slipway/engine/journal/writes";
 import type { GroupName } from "@slipway/engine/model/names";
@@ -48,9 +48,9 @@ beforeEach(() => emptied(base.connection));
 
 const commit = async (change: (writes: Writes) => void, instance?: InstanceRecord): Promise<void> => {
   const { journal } = await runningTask(db);
-  const ledger = new Ledger(journal, instance);
-  ledger.write(change);
-  await ledger.flush();
+  const buffer = new InstanceWriteBuffer(journal, instance);
+  buffer.write(change);
+  await buffer.flush();
 };
 const write = async (index: number, change: (writes: Writes) => void): Promise<void> =>
   commit(change, await findInstance(db, "shop", "web", String(index)));

@@ -4,19 +4,19 @@ import type { Clock } from "@slipway/kernel/clock";
 export class Notifier {
   readonly #waiting = new Set<() => void>();
 
-  ring(): void {
+  notify(): void {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Waits until the bell rings, or the time is up; rejects when the signal is aborted. */
+  /** Waits until it is notified, or the time is up; rejects when the signal is aborted. */
   async wait(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
-    const rung = new AbortController();
-    const wake = () => rung.abort();
+    const notified = new AbortController();
+    const wake = () => notified.abort();
     this.#waiting.add(wake);
     try {
-      await clock.sleep(ms, AbortSignal.any([signal, rung.signal]));
+      await clock.sleep(ms, AbortSignal.any([signal, notified.signal]));
     } catch (error) {
-      if (!rung.signal.aborted || signal.aborted) throw error;
+      if (!notified.signal.aborted || signal.aborted) throw error;
     } finally {
       this.#waiting.delete(wake);
     }

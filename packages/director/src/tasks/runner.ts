@@ -117,7 +117,7 @@ export class TaskRunner implements Tasks {
   /** Handles a change that the database announces. */
   notice(what: Notice): void {
     if (what === "tasks") this.wake();
-    else this.#released.ring();
+    else this.#released.notify();
   }
 
   /** Looks for something to do. */

@@ -7,7 +7,12 @@ import { fakeClock } from "@slipway/testkit/fake-clock";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { ConfigServerAway, FetchFailed, GenerationRefused, NoToken } from "./errors.ts";
 import { ExternalConfigServer, type ExternalOptions } from "./external.ts";
-import { CLIENT, type FakeConfigServer, fakeConfigServer, nobody } from "./testing/fake-config-server.ts";
+import {
+  CLIENT,
+  type FakeConfigServer,
+  fakeConfigServer,
+  unansweredUrl,
+} from "./testing/fake-config-server.ts";
 
 let fake: FakeConfigServer;
 beforeEach(async () => {
@@ -131,7 +136,7 @@ describe("an external config server", () => {
   });
 
   it("one that is away is tried three times; one that breaks off, too", async () => {
-    const away = await failure(server({ url: await nobody() }).newest("/l/d/pw"));
+    const away = await failure(server({ url: await unansweredUrl() }).newest("/l/d/pw"));
     expect([ConfigServerAway.is(away), away.message]).toEqual([
       true,
       expect.stringMatching(

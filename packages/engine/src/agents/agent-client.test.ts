@@ -15,7 +15,7 @@ import {
   values,
 } from "./testing/fake-agent.ts";
 import type { AgentRequest, AgentTransport, Delivery } from "./transport.ts";
-import { silence, troubleOf } from "./trouble.ts";
+import { failureOfConnection, startingFailure } from "./transport-failure.ts";
 
 sampleTests(1 / 3);
 
@@ -290,9 +290,9 @@ describe("the protocol over another transport", () => {
     const clock = fakeClock({ hurry: true });
     const sent: AgentRequest[] = [];
     const replies: Delivery[] = [
-      { kind: "trouble", trouble: silence, late: false },
+      { kind: "failed", failure: startingFailure, late: false },
       { kind: "task", id: "t" },
-      { kind: "trouble", trouble: silence, late: true },
+      { kind: "failed", failure: startingFailure, late: true },
       { kind: "value", value: {} },
     ];
     const bus: AgentTransport = {
@@ -317,7 +317,12 @@ describe("the protocol over another transport", () => {
 });
 
 describe("an agent that does not answer", () => {
-  const unreachable = troubleOf({ code: "ECONNREFUSED", why: "refused", phase: "connecting", reused: false });
+  const unreachable = failureOfConnection({
+    code: "ECONNREFUSED",
+    why: "refused",
+    phase: "connecting",
+    reused: false,
+  });
   const ask = async (delivery: Delivery, timeoutMs?: number) => {
     const clock = fakeClock({ hurry: true });
     const told: string[] = [];
@@ -334,7 +339,7 @@ describe("an agent that does not answer", () => {
   };
 
   it("reports to the task's output which agent is awaited, for how long, and why", async () => {
-    const { told, waiting } = await ask({ kind: "trouble", trouble: unreachable, late: false });
+    const { told, waiting } = await ask({ kind: "failed", failure: unreachable, late: false });
     expect(told).toEqual(
       [5, 20, 35].map(
         (s) => `agent a has not answered stop for ${s} s, and is given 45 s: ${unreachable.what}`,
@@ -344,7 +349,7 @@ describe("an agent that does not answer", () => {
   });
 
   it("for a few seconds only, or that answers, is not worth a word", async () => {
-    expect((await ask({ kind: "trouble", trouble: unreachable, late: false }, 5000)).told).toEqual([]);
+    expect((await ask({ kind: "failed", failure: unreachable, late: false }, 5000)).told).toEqual([]);
     expect(await ask({ kind: "value", value: 0 })).toEqual({ told: [], waiting: 0 });
   });
 });

@@ -15,7 +15,7 @@ import {
   type PackageBlob,
   stateFilters,
 } from "./agent.ts";
-import { type Answer, ask, CANCEL_MS, CANCELLED, noSense } from "./question.ts";
+import { type Answer, ask, CANCEL_MS, CANCELLED, invalidReply } from "./question.ts";
 import type { AgentTransport } from "./transport.ts";
 import { waitUntilReady } from "./wait.ts";
 
@@ -61,7 +61,7 @@ export const packageWire = ({ name, version, blobId, digest }: PackageBlob) => (
 });
 
 /** Result of a message. `left`: the agent's task still runs, and the Director no longer waits for it. */
-type Outcome = Extract<Answer, { readonly kind: "value" | "exception" }> | { readonly kind: "left" };
+type AgentResult = Extract<Answer, { readonly kind: "value" | "exception" }> | { readonly kind: "left" };
 
 /** The protocol of agents: messages, tasks that are polled to their end, what a failure means. */
 export function agentClient(to: AgentTransport, options: AgentClientOptions): Agent {
@@ -75,7 +75,7 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
     args: readonly unknown[],
     asked: AskOptions,
     withinMs = Number.POSITIVE_INFINITY,
-  ): Promise<Outcome> => {
+  ): Promise<AgentResult> => {
     const started = clock.monotonic();
     const first = await question(method, args, asked);
     if (first.kind !== "task") return first;
@@ -98,7 +98,7 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
   };
 
   /** Waits a short time for a canceled task to end, and returns its result if it does. */
-  const endOf = async (id: string): Promise<Outcome | undefined> => {
+  const endOf = async (id: string): Promise<AgentResult | undefined> => {
     const started = clock.monotonic();
     while (clock.monotonic() - started < ERRAND_END_MS) {
       const answer = await question("get_task", [id], { timeoutMs: CANCEL_MS }).catch((error: unknown) => {
@@ -156,7 +156,7 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
   const drainSeconds = async (args: readonly unknown[], asked: AskOptions): Promise<number> => {
     const seconds = await value("drain", args, asked);
     if (typeof seconds === "number" && Number.isInteger(seconds)) return seconds;
-    throw noSense(to, "drain", "something that is not a number of seconds");
+    throw invalidReply(to, "drain", "something that is not a number of seconds");
   };
 
   /** For at most a day: then the drain is taken to be over. */
@@ -168,7 +168,8 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
 
   return {
     ping: async (asked = {}) => {
-      if ((await value("ping", [], asked)) !== "pong") throw noSense(to, "ping", "something else than pong");
+      if ((await value("ping", [], asked)) !== "pong")
+        throw invalidReply(to, "ping", "something else than pong");
     },
     waitUntilReady: ({ withinMs, signal, noted, waits }) =>
       waitUntilReady({
@@ -222,7 +223,7 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
     sshSetup: async (user, publicKey, asked) => {
       const answer = await value("ssh", ["setup", { user, public_key: publicKey }], asked);
       const checked = check(sshAnswer, answer, "ssh");
-      if (!checked.ok) throw noSense(to, "ssh", `no way in (${checked.problems.join("; ")})`);
+      if (!checked.ok) throw invalidReply(to, "ssh", `no way in (${checked.problems.join("; ")})`);
       const { ip, host_public_key: hostPublicKey, port } = checked.value;
       return { ip, hostPublicKey, port };
     },
@@ -237,7 +238,7 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
       const answer = await value("compile_package", [blobId, digest, name, version, told], asked);
       const checked = check(compiled, answer, "compile_package");
       if (!checked.ok)
-        throw noSense(to, "compile_package", `no compiled package (${checked.problems.join("; ")})`);
+        throw invalidReply(to, "compile_package", `no compiled package (${checked.problems.join("; ")})`);
       const { blobstore_id: made, sha1 } = checked.value.result;
       return { blobId: made, digest: sha1 };
     },
@@ -246,7 +247,7 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
       const cids = await value("list_disk", [], asked);
       const checked = check(v.array(text("a disk cid")), cids, "list_disk");
       if (checked.ok) return checked.value;
-      throw noSense(to, "list_disk", `no list of disk cids (${checked.problems.join("; ")})`);
+      throw invalidReply(to, "list_disk", `no list of disk cids (${checked.problems.join("; ")})`);
     },
     addPersistentDisk: (cid, hint, asked) => ifKnown("add_persistent_disk", [cid, hint], asked),
     updatePersistentDisk: (cid, hint, asked) => ifKnown("update_persistent_disk", [cid, hint], asked),
@@ -258,7 +259,7 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
     updateSettings: (settings, asked) => doneIfKnown("update_settings", [settings], asked),
     syncDns: async ({ blobId, digest, version }, asked) => {
       if ((await value("sync_dns", [blobId, digest, version], asked)) !== "synced")
-        throw noSense(to, "sync_dns", "something else than synced");
+        throw invalidReply(to, "sync_dns", "something else than synced");
     },
     writeStoreFile: (path, content, asked) => done("write_store_file", [{ path, content }], asked),
     readStoreFile: async (path, asked) =>
@@ -282,7 +283,7 @@ function resultOf<const M extends "read_store_file" | "fetch_logs" | "run_errand
 ): v.InferOutput<(typeof AGENT_MESSAGES)[M]["result"]> {
   const checked = check(AGENT_MESSAGES[method].result, answer, method);
   if (checked.ok) return checked.value as v.InferOutput<(typeof AGENT_MESSAGES)[M]["result"]>;
-  throw noSense(to, method, `${RESULTS[method]} (${checked.problems.join("; ")})`);
+  throw invalidReply(to, method, `${RESULTS[method]} (${checked.problems.join("; ")})`);
 }
 
 const RESULTS = {
@@ -293,7 +294,8 @@ const RESULTS = {
 
 function stateOf(value: unknown, to: AgentTransport): AgentState {
   const checked = checkWithoutNulls(stateReply, value, "get_state");
-  if (!checked.ok) throw noSense(to, "get_state", `no state of an agent (${checked.problems.join("; ")})`);
+  if (!checked.ok)
+    throw invalidReply(to, "get_state", `no state of an agent (${checked.problems.join("; ")})`);
   const raw = value as JsonObject;
   return { jobState: checked.value.job_state, networks: checked.value.networks, raw };
 }

@@ -35,13 +35,13 @@ export interface AskOptions {
 }
 
 /** An agent that answers ping. */
-export interface Pings {
+export interface Pingable {
   ping(options?: AskOptions): Promise<void>;
   /** Pings until the agent answers. The error says what the Director was waiting for, as far as that is known. */
   waitUntilReady(options: AskOptions & { readonly withinMs: number }): Promise<void>;
 }
 
-export interface KnowsState {
+export interface StateReporter {
   /** `problems`: with vitals, and with what is wrong with each process that does not run, from agents that tell. */
   getState(full: boolean | "problems", options?: AskOptions): Promise<AgentState>;
 }
@@ -50,7 +50,7 @@ export interface KnowsState {
 export const stateFilters = (full: boolean | "problems"): readonly string[] =>
   full === "problems" ? ["full", "problems"] : full ? ["full"] : [];
 
-export interface RunsJobs {
+export interface JobControl {
   apply(spec: JsonObject, options?: AskOptions): Promise<void>;
   prepare(spec: JsonObject, options?: AskOptions): Promise<void>;
   start(options?: AskOptions): Promise<void>;
@@ -71,7 +71,7 @@ export interface PackageBlob {
 /** Content of a blob to send: all bytes, or a stream of known size. */
 export type BlobContent = Uint8Array | { readonly size: number; readonly content: AsyncIterable<Uint8Array> };
 
-export interface KeepsBlobs {
+export interface BlobTransfer {
   /** Puts it where the agent looks for blobs before it asks a blobstore. */
   putBlob(id: string, content: BlobContent, options?: AskOptions): Promise<void>;
   /** Hands over, as it comes, a blob that the agent made. What `take` throws is thrown. */
@@ -87,7 +87,7 @@ export interface KeepsBlobs {
 /** A blob as the agent that made it names it. */
 export type MadeBlob = Pick<PackageBlob, "blobId" | "digest">;
 
-export interface CompilesPackages extends KeepsBlobs {
+export interface PackageCompiler extends BlobTransfer {
   /** Compiles a source with packages that are compiled already; what came of it is in the agent's blobstore. */
   compilePackage(
     source: PackageBlob,
@@ -96,21 +96,21 @@ export interface CompilesPackages extends KeepsBlobs {
   ): Promise<MadeBlob>;
 }
 
-export interface GivesLogs extends KeepsBlobs {
+export interface LogSource extends BlobTransfer {
   /** Packs logs of the types (`job`, `agent`, `system`, or several with commas); globs pick files, none means all. */
   fetchLogs(types: string, filters: readonly string[], options?: AskOptions): Promise<MadeBlob>;
 }
 
-export interface SshAccess {
+export interface SshEndpoint {
   readonly ip: string;
   readonly hostPublicKey: string;
   /** Undefined: ssh's own. */
   readonly port?: number | undefined;
 }
 
-export interface LetsIn {
+export interface SshAccess {
   /** Makes the user. */
-  sshSetup(user: string, publicKey: string, options?: AskOptions): Promise<SshAccess>;
+  sshSetup(user: string, publicKey: string, options?: AskOptions): Promise<SshEndpoint>;
   /** Removes the users whose names fit. */
   sshCleanup(userRegex: string, options?: AskOptions): Promise<void>;
 }
@@ -121,12 +121,12 @@ export interface ErrandResult {
   readonly exitCode: number;
 }
 
-export interface RunsErrands {
+export interface ErrandRunner {
   /** Without a name the first job's. When the signal ends it, the errand is ended too, and what came of it is given. */
   runErrand(job: string | undefined, options?: AskOptions): Promise<ErrandResult>;
 }
 
-export interface HasDisks {
+export interface DiskControl {
   listDisk(options?: AskOptions): Promise<readonly string[]>;
   /** False: the agent does not know the message. */
   addPersistentDisk(cid: string, hint: DiskHintWire, options?: AskOptions): Promise<boolean>;
@@ -140,12 +140,12 @@ export interface HasDisks {
 }
 
 /** A small text file on the mounted persistent disk. Our agents know it; others are `AgentUnaware`. */
-export interface KeepsFiles {
+export interface StoreFiles {
   writeStoreFile(path: string, content: string, options?: AskOptions): Promise<void>;
   readStoreFile(path: string, options?: AskOptions): Promise<string>;
 }
 
-export interface TakesSettings {
+export interface SettingsUpdater {
   updateSettings(settings: UpdateSettings, options?: AskOptions): Promise<void>;
 }
 
@@ -156,12 +156,12 @@ export interface DnsBlob {
   readonly version: number;
 }
 
-export interface TakesNames extends KeepsBlobs {
+export interface DnsSync extends BlobTransfer {
   /** Sends DNS records to the agent, which ignores a version that is not newer than its own. */
   syncDns(blob: DnsBlob, options?: AskOptions): Promise<void>;
 }
 
-export interface ShutsDown {
+export interface ShutdownControl {
   /** No answer is awaited. */
   shutdown(options?: AskOptions): Promise<void>;
 }
@@ -172,21 +172,21 @@ export interface ShutsDown {
  * `AgentSilent` (no answer in time; holds the last thing known) or `WrongAgent` (another agent answered).
  */
 export interface Agent
-  extends Pings,
-    KnowsState,
-    RunsJobs,
-    CompilesPackages,
-    GivesLogs,
-    LetsIn,
-    RunsErrands,
-    HasDisks,
-    KeepsFiles,
-    TakesSettings,
-    TakesNames,
-    ShutsDown {}
+  extends Pingable,
+    StateReporter,
+    JobControl,
+    PackageCompiler,
+    LogSource,
+    SshAccess,
+    ErrandRunner,
+    DiskControl,
+    StoreFiles,
+    SettingsUpdater,
+    DnsSync,
+    ShutdownControl {}
 
-/** How agents are reached, as far as `A` goes: who only pings takes `Reaches<Pings>`. */
-export interface Reaches<A> {
+/** How agents are reached, as far as `A` goes: a caller that only pings takes `AgentLookup<Pingable>`. */
+export interface AgentLookup<A> {
   agent(address: AgentAddress): A;
 }
 
@@ -198,7 +198,7 @@ export interface GivenCertificate {
 }
 
 /** How agents are given an identity. */
-export interface Introduces {
+export interface AgentIntroduction {
   /** How agents of new VMs are reached. */
   readonly transport: TransportName;
   /** Rejects with the reason when agents of new VMs could not be reached, however long they were waited for. */
@@ -222,7 +222,7 @@ export interface Introduces {
   signerEnds(by: TransportName): number;
 }
 
-export interface Agents extends Reaches<Agent>, Introduces {}
+export interface Agents extends AgentLookup<Agent>, AgentIntroduction {}
 
 /** The agent answered with an error. */
 export class AgentRefused extends defineErrorClass({

@@ -2,14 +2,14 @@ import { DAY_MS } from "../pki/authority.ts";
 import { transportOf } from "./address.ts";
 import type { Agent, AgentAddress, Agents, TransportName } from "./agent.ts";
 import { agentClient } from "./agent-client.ts";
-import { type HttpsWayOptions, httpsWay } from "./https-transport.ts";
+import { type HttpsTransportOptions, httpsTransportProvider } from "./https-transport.ts";
 import { NatsNotConfigured } from "./nats/errors.ts";
 import type { AgentTransport } from "./transport.ts";
-import type { Way } from "./way.ts";
+import type { TransportProvider } from "./transport-provider.ts";
 
-export interface AgentsOptions extends HttpsWayOptions {
+export interface AgentsOptions extends HttpsTransportOptions {
   readonly warn: (line: string) => void;
-  readonly nats?: Way | undefined;
+  readonly nats?: TransportProvider | undefined;
   /** How agents of new VMs are reached; default HTTPS. */
   readonly transport?: TransportName | undefined;
 }
@@ -28,18 +28,19 @@ export const isRenewable = (until: number, now: number, signerEnds: number): boo
 /** Agents over HTTPS and NATS. Each is reached as its VM's record says. */
 export function makeAgents(options: AgentsOptions): Agents & { close(): void } {
   const { nats, transport = "https" } = options;
-  const https = httpsWay(options);
+  const https = httpsTransportProvider(options);
   const known = new Map<string, { readonly transport: AgentTransport; readonly agent: Agent }>();
-  const wayOf = (name: TransportName): Way | undefined => (name === "nats" ? nats : https);
-  const wayTo = ({ agentId, agentUrl }: AgentAddress): Way => {
-    const way = wayOf(transportOf(agentUrl));
-    if (way === undefined) throw NatsNotConfigured({ agentId, url: agentUrl });
-    return way;
+  const providerNamed = (name: TransportName): TransportProvider | undefined =>
+    name === "nats" ? nats : https;
+  const providerFor = ({ agentId, agentUrl }: AgentAddress): TransportProvider => {
+    const provider = providerNamed(transportOf(agentUrl));
+    if (provider === undefined) throw NatsNotConfigured({ agentId, url: agentUrl });
+    return provider;
   };
 
   return {
     transport,
-    ready: async () => await wayOf(transport)?.ready(),
+    ready: async () => await providerNamed(transport)?.ready(),
     agent: (address) => {
       const key = `${address.agentId} ${address.agentUrl}`;
       const entry = known.get(key) ?? makeEntry(address);
@@ -52,13 +53,13 @@ export function makeAgents(options: AgentsOptions): Agents & { close(): void } {
       return entry.agent;
     },
     introduce: async (vm, by = transport) => {
-      const way = wayOf(by);
-      if (way === undefined) throw NatsNotConfigured({ agentId: vm.agentId, url: "nats://" });
-      return await way.introduce(vm);
+      const provider = providerNamed(by);
+      if (provider === undefined) throw NatsNotConfigured({ agentId: vm.agentId, url: "nats://" });
+      return await provider.introduce(vm);
     },
-    urlFor: (networks, by = transport) => wayOf(by)?.urlFor(networks),
-    renewal: ({ agentUrl, ...vm }) => wayTo({ agentId: vm.agentId, agentUrl }).renewal(vm),
-    signerEnds: (by) => wayOf(by)?.signerEnds() ?? Number.POSITIVE_INFINITY,
+    urlFor: (networks, by = transport) => providerNamed(by)?.urlFor(networks),
+    renewal: ({ agentUrl, ...vm }) => providerFor({ agentId: vm.agentId, agentUrl }).renewal(vm),
+    signerEnds: (by) => providerNamed(by)?.signerEnds() ?? Number.POSITIVE_INFINITY,
     close: () => {
       for (const entry of known.values()) entry.transport.close();
       known.clear();
@@ -66,7 +67,7 @@ export function makeAgents(options: AgentsOptions): Agents & { close(): void } {
   };
 
   function makeEntry(address: AgentAddress) {
-    const to = wayTo(address).transportTo(address);
+    const to = providerFor(address).transportTo(address);
     return { transport: to, agent: agentClient(to, options) };
   }
 }

@@ -1,7 +1,7 @@
 import { systemCode } from "@slipway/kernel/errors";
 import { WrongAgent } from "./agent.ts";
 import { NoAnswer } from "./question.ts";
-import { certificateTrouble } from "./trouble.ts";
+import { certificateProblem } from "./transport-failure.ts";
 
 /**
  * Returns true if the failure to reach an agent says nothing about its VM: the Director does not accept the agent's certificate,
@@ -9,6 +9,6 @@ import { certificateTrouble } from "./trouble.ts";
  * Director for another agent does not count: the address belongs to another VM by now.
  */
 export function isDistrust(error: unknown): boolean {
-  if (error instanceof NoAnswer) return error.trouble.hungUp === true;
-  return error instanceof WrongAgent && certificateTrouble(systemCode(error.cause) ?? "") !== undefined;
+  if (error instanceof NoAnswer) return error.failure.hungUp === true;
+  return error instanceof WrongAgent && certificateProblem(systemCode(error.cause) ?? "") !== undefined;
 }

@@ -25,10 +25,15 @@ import { AgentRefused, AgentSilent, WrongAgent } from "./agent.ts";
 import { AGENT_USER, type AgentSecret } from "./credentials.ts";
 import { readHttpReply } from "./reply.ts";
 import type { AgentTransport, Delivery } from "./transport.ts";
-import { certificateTrouble, silence, troubleOf, troubleOfTime } from "./trouble.ts";
-import type { VmToIntroduce, Way } from "./way.ts";
+import {
+  certificateProblem,
+  failureOfConnection,
+  failureOfTimeout,
+  startingFailure,
+} from "./transport-failure.ts";
+import type { TransportProvider, VmToIntroduce } from "./transport-provider.ts";
 
-export interface HttpsWayOptions {
+export interface HttpsTransportOptions {
   readonly authority: Authority;
   readonly secret: AgentSecret;
   /** Port that agents listen on. */
@@ -48,7 +53,7 @@ const CLIENT_DAYS = 30;
 const CLIENT_RENEW_AFTER_DAYS = 20;
 
 /** Mutual TLS: each agent has a certificate of its own from the Director's authority, and a password. */
-export function httpsWay(options: HttpsWayOptions): Way {
+export function httpsTransportProvider(options: HttpsTransportOptions): TransportProvider {
   const { authority, secret, port } = options;
   const identity = clientIdentity(options);
 
@@ -95,7 +100,7 @@ export function httpsWay(options: HttpsWayOptions): Way {
 }
 
 /** The certificate the Director calls agents with: in memory only, a new one when it is about to end. */
-function clientIdentity({ authority, clock, directorUuid }: HttpsWayOptions): () => Promise<Issued> {
+function clientIdentity({ authority, clock, directorUuid }: HttpsTransportOptions): () => Promise<Issued> {
   let current: Promise<Issued> | undefined;
   let issuedAt = 0;
   return () => {
@@ -190,13 +195,13 @@ export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
   };
 
   /** Turns connection failures into `AgentSilent`; other errors pass unchanged. */
-  const blobTrouble = (error: unknown, what: string, signal: AbortSignal | undefined): unknown => {
+  const blobFailure = (error: unknown, what: string, signal: AbortSignal | undefined): unknown => {
     if (signal?.aborted) return signal.reason;
     if (!(error instanceof HttpTrouble)) return error;
     const delivery = undelivered(error, peer);
     const why =
-      delivery.kind === "trouble"
-        ? `${delivery.trouble.what}; ${delivery.trouble.next}`
+      delivery.kind === "failed"
+        ? `${delivery.failure.what}; ${delivery.failure.next}`
         : "its answer makes no sense";
     return new AgentSilent(`${nameOf(peer)} ${what}: ${why}`, { cause: error });
   };
@@ -217,7 +222,7 @@ export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
     try {
       return await client.request({ ...request, path, headers, signal, idleMs: BLOB_IDLE_MS });
     } catch (error) {
-      throw blobTrouble(error, what, signal);
+      throw blobFailure(error, what, signal);
     }
   };
 
@@ -229,7 +234,7 @@ export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
       try {
         const answer = await exchange(envelope, withinMs, signal);
         const reply = readHttpReply(answer, [peer.password]);
-        return reply.kind === "silence" ? { kind: "trouble", trouble: silence, late: false } : reply;
+        return reply.kind === "silence" ? { kind: "failed", failure: startingFailure, late: false } : reply;
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         return undelivered(error, peer);
@@ -253,7 +258,7 @@ export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
       try {
         return await take(reply.body);
       } catch (error) {
-        throw blobTrouble(error, "did not give a blob", signal);
+        throw blobFailure(error, "did not give a blob", signal);
       } finally {
         reply.discard();
       }
@@ -277,12 +282,12 @@ function undelivered(error: unknown, peer: Peer): Delivery {
   const { kind, cause } = error;
   // Whether the answer has begun makes no difference: it is not there.
   const phase = error.phase === "answering" ? "sent" : error.phase;
-  if (kind === "late") return { kind: "trouble", trouble: troubleOfTime(phase), late: true };
+  if (kind === "late") return { kind: "failed", failure: failureOfTimeout(phase), late: true };
   if (kind === "too-large") return { kind: "junk", what: `more than ${LARGEST_REPLY >> 20} MiB` };
   if (cause instanceof WrongAgent) throw cause;
-  const wrong = certificateTrouble(error.code ?? "");
+  const wrong = certificateProblem(error.code ?? "");
   if (wrong === undefined)
-    return { kind: "trouble", trouble: troubleOf({ ...error, phase }), cause, late: false };
+    return { kind: "failed", failure: failureOfConnection({ ...error, phase }), cause, late: false };
   const message = `${peer.host} port ${peer.port} is not the agent ${peer.agentId}: ${wrong}; see that the address is still that VM's and the clock is right, otherwise recreate the VM`;
   throw new WrongAgent(message, { cause });
 }

@@ -3,18 +3,18 @@ import type { AgentMessageName } from "@slipway/protocol/agent/messages";
 import { AgentRefused, AgentSilent, type AskOptions } from "./agent.ts";
 import type { Reply } from "./reply.ts";
 import type { AgentTransport } from "./transport.ts";
-import { nonsense, type Trouble } from "./trouble.ts";
+import { failureOfReply, type TransportFailure } from "./transport-failure.ts";
 
 /** Reply of an agent, once transport and format errors are handled. */
 export type Answer = Extract<Reply, { readonly kind: "value" | "task" | "exception" }>;
 
 /** No answer, with the cause as far as it is known. */
 export class NoAnswer extends AgentSilent {
-  readonly trouble: Trouble;
+  readonly failure: TransportFailure;
 
-  constructor(message: string, trouble: Trouble, cause?: unknown) {
+  constructor(message: string, failure: TransportFailure, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
-    this.trouble = trouble;
+    this.failure = failure;
   }
 }
 
@@ -84,8 +84,8 @@ async function askForId(
 }
 
 /** A task goes on without us. An agent that could not be reached was tried all along. */
-const worthRepeating = (method: AgentMessageName, { trouble }: NoAnswer) =>
-  trouble.kind === "lost" || (trouble.kind !== "nonsense" && method === "get_task");
+const worthRepeating = (method: AgentMessageName, { failure }: NoAnswer) =>
+  failure.kind === "lost" || (failure.kind !== "nonsense" && method === "get_task");
 
 async function askUntilTimeout(
   to: AgentTransport,
@@ -96,7 +96,7 @@ async function askUntilTimeout(
 ): Promise<Answer> {
   const { timeoutMs = ANSWER_MS } = options;
   const started = clock.monotonic();
-  let last: Trouble | undefined;
+  let last: TransportFailure | undefined;
   let cancel = () => {};
   const tellIn = (ms: number) => {
     cancel = clock.after(ms, () => {
@@ -107,8 +107,8 @@ async function askUntilTimeout(
   };
   if (options.waits !== undefined && timeoutMs > TELL_AFTER_MS) tellIn(TELL_AFTER_MS);
   try {
-    return await askInTime(to, method, args, clock, { ...options, timeoutMs, started }, (trouble) => {
-      last = trouble;
+    return await askInTime(to, method, args, clock, { ...options, timeoutMs, started }, (failure) => {
+      last = failure;
     });
   } finally {
     cancel();
@@ -135,7 +135,7 @@ async function askInTime(
   args: readonly unknown[],
   clock: Clock,
   options: Pick<AskOptions, "signal"> & { readonly timeoutMs: number; readonly started: number },
-  seen: (trouble: Trouble) => void,
+  seen: (failure: TransportFailure) => void,
 ): Promise<Answer> {
   const { signal, timeoutMs, started } = options;
   for (;;) {
@@ -143,25 +143,31 @@ async function askInTime(
     const outcome = await to.send({ method, arguments: args, harmless: HARMLESS.has(method) }, left, signal);
     const time = clock.monotonic() - started;
     const over = time + PAUSE_MS >= timeoutMs;
-    if (outcome.kind !== "trouble") {
+    if (outcome.kind !== "failed") {
       // It has done nothing of it: it is starting.
       const later = method !== "ping" && outcome.kind === "exception" && isNotYet(outcome.message);
       if (!later || over) return answerOf(outcome, to, method);
     } else {
-      const { trouble, cause, late } = outcome;
-      seen(trouble);
-      const mayRepeat = trouble.kind !== "lost" || HARMLESS.has(method);
-      if (late || over || !mayRepeat) throw noAnswer(to, method, trouble, time, cause);
+      const { failure, cause, late } = outcome;
+      seen(failure);
+      const mayRepeat = failure.kind !== "lost" || HARMLESS.has(method);
+      if (late || over || !mayRepeat) throw noAnswer(to, method, failure, time, cause);
       // The next connection is a new one.
-      if (trouble.kind === "stale") continue;
+      if (failure.kind === "stale") continue;
     }
     await clock.sleep(PAUSE_MS, signal);
   }
 }
 
-function noAnswer(to: Named, method: string, trouble: Trouble, ms: number, cause?: unknown): NoAnswer {
-  const message = `${to.name} did not answer ${method} (tried for ${Math.round(ms / 1000)} s): ${trouble.what}; next: ${trouble.next}`;
-  return new NoAnswer(message, trouble, cause);
+function noAnswer(
+  to: Named,
+  method: string,
+  failure: TransportFailure,
+  ms: number,
+  cause?: unknown,
+): NoAnswer {
+  const message = `${to.name} did not answer ${method} (tried for ${Math.round(ms / 1000)} s): ${failure.what}; next: ${failure.next}`;
+  return new NoAnswer(message, failure, cause);
 }
 
 /** How an agent says that it is there but not ready, and does nothing of what it was asked. */
@@ -179,7 +185,7 @@ function answerOf(reply: Reply, to: Named, method: string): Answer {
       );
     case "silence":
     case "junk":
-      throw noSense(to, method, reply.kind === "junk" ? reply.what : "nothing");
+      throw invalidReply(to, method, reply.kind === "junk" ? reply.what : "nothing");
   }
 }
 
@@ -187,7 +193,7 @@ function answerOf(reply: Reply, to: Named, method: string): Answer {
 type Named = Pick<AgentTransport, "name">;
 
 /** An answer came that cannot be one to this question. */
-export function noSense(to: Named, method: string, what: string): NoAnswer {
-  const trouble = nonsense(method, what);
-  return new NoAnswer(`${to.name} makes no sense: ${trouble.what}; next: ${trouble.next}`, trouble);
+export function invalidReply(to: Named, method: string, what: string): NoAnswer {
+  const failure = failureOfReply(method, what);
+  return new NoAnswer(`${to.name} makes no sense: ${failure.what}; next: ${failure.next}`, failure);
 }

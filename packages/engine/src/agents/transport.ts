@@ -1,7 +1,7 @@
 import type { AgentMessageName } from "@slipway/protocol/agent/messages";
 import type { BlobContent } from "./agent.ts";
 import type { Reply } from "./reply.ts";
-import type { Trouble } from "./trouble.ts";
+import type { TransportFailure } from "./transport-failure.ts";
 
 /** A message to an agent, whatever carries it. */
 export interface AgentRequest {
@@ -15,8 +15,8 @@ export interface AgentRequest {
 export type Delivery =
   | Reply
   | {
-      readonly kind: "trouble";
-      readonly trouble: Trouble;
+      readonly kind: "failed";
+      readonly failure: TransportFailure;
       readonly cause?: unknown;
       /** The time is up. */
       readonly late: boolean;

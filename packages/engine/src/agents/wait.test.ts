@@ -3,14 +3,14 @@ import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { AgentRefused, AgentSilent, WrongAgent } from "./agent.ts";
 import { type Answer, NoAnswer } from "./question.ts";
-import { troubleOf, troubleOfTime } from "./trouble.ts";
+import { failureOfConnection, failureOfTimeout } from "./transport-failure.ts";
 import { waitUntilReady } from "./wait.ts";
 
 const PONG: Answer = { kind: "value", value: "pong" };
 const restarting = (what: string): Answer => ({ kind: "exception", message: `restarting agent: ${what}` });
-const silent = (trouble: NoAnswer["trouble"]) => new NoAnswer("no answer", trouble);
+const silent = (failure: NoAnswer["failure"]) => new NoAnswer("no answer", failure);
 const unconnected = (code: string) =>
-  silent(troubleOf({ code, why: `connect ${code}`, phase: "connecting", reused: false }));
+  silent(failureOfConnection({ code, why: `connect ${code}`, phase: "connecting", reused: false }));
 const refused = () => unconnected("ECONNREFUSED");
 
 /** Pings get one after the other, the last for ever; those that throw `silent` by time take theirs. */
@@ -100,13 +100,13 @@ describe("waiting for an agent", () => {
     ],
     [
       "dropped packets",
-      [silent(troubleOfTime("connecting"))],
+      [silent(failureOfTimeout("connecting"))],
       AgentSilent,
       /nobody takes the connection; next/,
     ],
     [
       "a handshake that hangs",
-      [silent(troubleOfTime("handshake"))],
+      [silent(failureOfTimeout("handshake"))],
       AgentSilent,
       /does not finish the TLS handshake/,
     ],
@@ -127,11 +127,11 @@ describe("waiting for an agent", () => {
   });
 
   it("gives an agent that is slow to shake hands more time, and one that is not there a second", async () => {
-    expect((await waiting([silent(troubleOfTime("handshake"))], 3_000)).timeouts.slice(0, 6)).toEqual([
+    expect((await waiting([silent(failureOfTimeout("handshake"))], 3_000)).timeouts.slice(0, 6)).toEqual([
       1000, 2000, 2500, 2250, 2000, 1750,
     ]);
     expect(
-      new Set((await waiting([silent(troubleOfTime("connecting"))], 3_000)).timeouts.slice(0, 8)),
+      new Set((await waiting([silent(failureOfTimeout("connecting"))], 3_000)).timeouts.slice(0, 8)),
     ).toEqual(new Set([1000]));
   });
 

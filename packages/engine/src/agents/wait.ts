@@ -88,11 +88,11 @@ function notYet(answer: Answer, name: string): string | undefined {
 }
 
 /** Returns true if the agent was connected and needed longer. */
-const slow = (error: NoAnswer) => error.trouble.phase !== "connecting";
+const slow = (error: NoAnswer) => error.failure.phase !== "connecting";
 
 function seenIn(error: NoAnswer | WrongAgent): Seen {
   if (error instanceof NoAnswer) {
-    const { what, next } = error.trouble;
+    const { what, next } = error.failure;
     return { what, next, cause: error.cause };
   }
   return {

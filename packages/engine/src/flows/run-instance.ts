@@ -7,7 +7,7 @@ import type { InstancePlan, PlannedStep } from "../plan/model.ts";
 import type { FlowContext } from "../steps/context.ts";
 import { diskFits, newVm } from "../steps/select.ts";
 import { isOfAgent, StepFailed } from "./errors.ts";
-import { flushed, type InstanceRun, Ledger, takeStep } from "./run-steps.ts";
+import { flushed, type InstanceRun, InstanceWriteBuffer, takeStep } from "./run-steps.ts";
 
 /** Cache of the instances of a deploy, so that they are not read again after a write. */
 export class KnownInstances {
@@ -43,37 +43,37 @@ export async function runInstance(
   const first = plan.steps.find(({ condition }) => condition === undefined);
   const instance = await known.get(uuid);
   if (first === undefined || instance === undefined) return;
-  const ledger = new Ledger(context.journal, instance);
+  const buffer = new InstanceWriteBuffer(context.journal, instance);
   const run: InstanceRun = { ...planned, goal: plan };
   const name = slug(instance);
   const { action, context: about } = auditEventFor(plan);
   const told = { action, objectType: "instance", objectName: name, instance: name };
   const event = { ...told, deployment: context.deployment };
   const done = (error?: string) =>
-    ledger.event({ ...event, ends: true, ...(error !== undefined && { error }) });
+    buffer.event({ ...event, ends: true, ...(error !== undefined && { error }) });
   try {
-    await flushed(ledger, async () => {
-      ledger.event({ ...event, context: about });
+    await flushed(buffer, async () => {
+      buffer.event({ ...event, context: about });
       try {
         if (instance.updateCompleted)
-          ledger.write((writes) => writes.updateInstance({ updateCompleted: false }));
-        await takeAll(plan, run, ledger, context);
+          buffer.write((writes) => writes.updateInstance({ updateCompleted: false }));
+        await takeAll(plan, run, buffer, context);
       } catch (error) {
-        await removeUnusable(error, plan, run, ledger, context);
+        await removeUnusable(error, plan, run, buffer, context);
         done(messageTrail(error));
         throw error;
       }
       done();
     });
   } finally {
-    known.set(uuid, ledger.instance);
+    known.set(uuid, buffer.instance);
   }
 }
 
 async function takeAll(
   plan: InstancePlan,
   run: InstanceRun,
-  ledger: Ledger,
+  buffer: InstanceWriteBuffer,
   context: FlowContext,
 ): Promise<void> {
   // Checked before the instance is touched: a VM whose agent cannot be reached must not replace one that may run.
@@ -85,10 +85,10 @@ async function takeAll(
     if (condition === undefined || condition === "cpi_cannot_change_named_disk") return true;
     if (condition !== "cpi_cannot_change_disk") return false;
     // Decided once: what follows makes the disk fit.
-    copies ??= !diskWasChanged(ledger.instance, plan);
+    copies ??= !diskWasChanged(buffer.instance, plan);
     return copies;
   };
-  for (const step of plan.steps) if (wanted(step)) await takeStep(step.name, run, ledger, context);
+  for (const step of plan.steps) if (wanted(step)) await takeStep(step.name, run, buffer, context);
 }
 
 /** A disk the CPI was to change is looked at again once it is back. */
@@ -105,17 +105,17 @@ async function removeUnusable(
   error: unknown,
   { steps }: InstancePlan,
   run: InstanceRun,
-  ledger: Ledger,
+  buffer: InstanceWriteBuffer,
   context: FlowContext,
 ): Promise<void> {
   const unusable = isOfAgent(error) || (error instanceof StepFailed && error.step === "set_vm_metadata");
   if (!unusable || context.settings.keepUnreachableVms || context.signal.aborted) return;
-  const vm = ledger.instance && newVm(ledger.instance);
+  const vm = buffer.instance && newVm(buffer.instance);
   if (vm === undefined || vm.ready) return;
   const gone: InstanceRun = { ...run, goal: { ...run.goal, desired: undefined } };
   try {
     for (const { name, condition } of steps)
-      if (condition === "new_agent_unusable") await takeStep(name, gone, ledger, context);
+      if (condition === "new_agent_unusable") await takeStep(name, gone, buffer, context);
   } catch (problem) {
     // The error that the operator gets says why the VM is unusable; the next deploy deletes it.
     context.debug(`VM ${vm.cid} could not be deleted: ${messageTrail(problem)}`);

@@ -9,7 +9,7 @@ import type { InstanceGoal } from "../model/goal.ts";
 import { display, type InstanceUuid, slug } from "../model/names.ts";
 import type { InstanceRecord } from "../model/records.ts";
 import { aboutInstance, type FlowContext } from "../steps/context.ts";
-import type { Begun, Outcome, Step, StepEvent, StepSubject } from "../steps/step.ts";
+import type { Step, StepAttempt, StepEvent, StepOutcome, StepSubject } from "../steps/step.ts";
 import { OTHER_STEPS, STEPS, type StepName } from "../steps/steps.ts";
 import { StepFailed } from "./errors.ts";
 
@@ -31,40 +31,40 @@ export async function runSteps(
   run: InstanceRun,
   context: FlowContext,
 ): Promise<void> {
-  const ledger = new Ledger(context.journal, await context.journal.instance(run.uuid));
-  await flushed(ledger, async () => {
-    for (const name of names) await takeStep(name, run, ledger, context);
+  const buffer = new InstanceWriteBuffer(context.journal, await context.journal.instance(run.uuid));
+  await flushed(buffer, async () => {
+    for (const name of names) await takeStep(name, run, buffer, context);
   });
 }
 
 /** Runs the work and writes its changes to the journal afterwards, also if the work failed. */
-export async function flushed(ledger: Ledger, work: () => Promise<void>): Promise<void> {
+export async function flushed(buffer: InstanceWriteBuffer, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     // Why it failed matters more than that it could not be written down.
-    await ledger.flush().catch(() => undefined);
+    await buffer.flush().catch(() => undefined);
     throw error;
   }
-  await ledger.flush();
+  await buffer.flush();
 }
 
 /** Looks at the step with the records as they are; it is skipped when they say it is done. */
 export async function takeStep(
   name: StepName,
   run: InstanceRun,
-  ledger: Ledger,
+  buffer: InstanceWriteBuffer,
   context: FlowContext,
 ): Promise<void> {
-  const { instance } = ledger;
+  const { instance } = buffer;
   if (instance === undefined) return;
   await take(STEPS[name], {
-    ledger,
+    buffer,
     context: aboutInstance(context, instance),
     scope: context.deployment,
     instance,
     label: display(instance),
-    subject: () => ledger.instance && { goal: run.goal, instance: ledger.instance, watchMs: run.watchMs },
+    subject: () => buffer.instance && { goal: run.goal, instance: buffer.instance, watchMs: run.watchMs },
     progress: (subject) => run.progress?.(name, subject),
   });
 }
@@ -79,15 +79,15 @@ export async function runOther<N extends keyof OtherSteps>(
   context: FlowContext,
   scope = context.deployment,
 ): Promise<void> {
-  const ledger = new Ledger(context.journal);
+  const buffer = new InstanceWriteBuffer(context.journal);
   const step = OTHER_STEPS[name] as unknown as Step<SubjectOf<OtherSteps[N]>>;
-  await flushed(ledger, () =>
-    take(step, { ledger, context, scope, instance: undefined, label: scope, subject: () => subject }),
+  await flushed(buffer, () =>
+    take(step, { buffer, context, scope, instance: undefined, label: scope, subject: () => subject }),
   );
 }
 
 interface Taking<S> {
-  readonly ledger: Ledger;
+  readonly buffer: InstanceWriteBuffer;
   readonly context: FlowContext;
   readonly scope: string;
   readonly instance: { readonly uuid: InstanceUuid; readonly group: string } | undefined;
@@ -122,12 +122,12 @@ async function take<S>(step: Step<S>, taking: Taking<S>): Promise<void> {
 }
 
 /** Intent, work, outcome. The outcome is committed with what comes next, and before any other call. */
-async function carryOut<S>(step: Step<S>, begun: Begun, taking: Taking<S>): Promise<void> {
-  const { ledger, context, scope, instance } = taking;
+async function carryOut<S>(step: Step<S>, begun: StepAttempt, taking: Taking<S>): Promise<void> {
+  const { buffer, context, scope, instance } = taking;
   noteEvent(begun.event, taking);
   if (begun.journaled === undefined) {
-    if (begun.invalidate !== undefined) ledger.write(begun.invalidate);
-    if (step.kind !== "record") await ledger.flush();
+    if (begun.invalidate !== undefined) buffer.write(begun.invalidate);
+    if (step.kind !== "record") await buffer.flush();
     const outcome = await runThrough(step, begun, taking).catch((error: unknown) => {
       if (!context.signal.aborted) noteFailure(error, begun, taking);
       throw error;
@@ -136,31 +136,31 @@ async function carryOut<S>(step: Step<S>, begun: Begun, taking: Taking<S>): Prom
   }
   const { journal } = context;
   const key = { taskId: journal.taskId, number: journal.newNumber() };
-  await ledger.flush({
+  await buffer.flush({
     ...key,
     scope,
     instance: instance?.uuid ?? null,
     step: step.name,
     ...begun.journaled,
   });
-  let outcome: Outcome;
+  let outcome: StepOutcome;
   try {
     outcome = await runThrough(step, begun, taking);
   } catch (error) {
     // Whether a lost or interrupted call was carried out is not known: the intent stays open, to be settled.
     const unknown = error instanceof CpiLost || error instanceof AgentSilent || context.signal.aborted;
     if (!unknown) {
-      ledger.close(key);
-      if (begun.invalidate !== undefined) ledger.write(begun.invalidate);
+      buffer.completeIntent(key);
+      if (begun.invalidate !== undefined) buffer.write(begun.invalidate);
       noteFailure(error, begun, taking);
-      await ledger.flush();
+      await buffer.flush();
     }
     throw error;
   }
-  ledger.close(key);
+  buffer.completeIntent(key);
   noteOutcome(outcome, taking);
   if (outcome.failure === undefined) return;
-  await ledger.flush();
+  await buffer.flush();
   throw outcome.failure;
 }
 
@@ -171,7 +171,11 @@ const MOST_KILLED = 3;
  * The work of a step. A CPI that was killed meanwhile has done it or not: that is found out at once, as after a crash of
  * the Director, and the step goes on. What cannot be found out stays as it is, and fails the step.
  */
-async function runThrough<S>(step: Step<S>, begun: Begun, { context, label }: Taking<S>): Promise<Outcome> {
+async function runThrough<S>(
+  step: Step<S>,
+  begun: StepAttempt,
+  { context, label }: Taking<S>,
+): Promise<StepOutcome> {
   let work = () => begun.run(context);
   for (let killed = 1; ; killed++) {
     try {
@@ -206,21 +210,21 @@ async function runThrough<S>(step: Step<S>, begun: Begun, { context, label }: Ta
   }
 }
 
-function noteOutcome<S>({ record, event }: Outcome, taking: Taking<S>): void {
-  taking.ledger.write(record);
+function noteOutcome<S>({ record, event }: StepOutcome, taking: Taking<S>): void {
+  taking.buffer.write(record);
   noteEvent(event, taking, { ends: true });
 }
 
-const noteFailure = <S>(error: unknown, { event }: Begun, taking: Taking<S>): void =>
+const noteFailure = <S>(error: unknown, { event }: StepAttempt, taking: Taking<S>): void =>
   noteEvent(event, taking, { ends: true, error: messageTrail(error) });
 
 function noteEvent<S>(
   event: StepEvent | undefined,
-  { ledger, context, instance }: Taking<S>,
+  { buffer, context, instance }: Taking<S>,
   end: Pick<AuditEvent, "ends" | "error"> = {},
 ): void {
   if (event === undefined) return;
-  ledger.event({
+  buffer.event({
     ...event,
     ...end,
     ...(context.deployment !== "" && { deployment: context.deployment }),
@@ -235,22 +239,22 @@ export async function changeInstance(
   write: (writes: Writes) => void,
   event?: AuditEvent,
 ): Promise<void> {
-  const ledger = new Ledger(context.journal, await context.journal.instance(uuid));
-  ledger.write(write);
-  if (event !== undefined) ledger.event(event);
-  await ledger.flush();
+  const buffer = new InstanceWriteBuffer(context.journal, await context.journal.instance(uuid));
+  buffer.write(write);
+  if (event !== undefined) buffer.event(event);
+  await buffer.flush();
 }
 
 /**
  * State of one instance while steps run on it, and the changes that the journal does not have yet. The state is not read again
  * after a write: the task holds the lock, and only it changes the instance.
  */
-export class Ledger {
+export class InstanceWriteBuffer {
   readonly #journal: Pick<Journal, "commit">;
   #written: InstanceRecord | null | undefined;
   #now: InstanceRecord | null | undefined;
   #effects: Effects = NO_EFFECTS;
-  #close: IntentKey | undefined;
+  #completed: IntentKey | undefined;
   #events: AuditEvent[] = [];
   #lost: Error | undefined;
 
@@ -276,9 +280,9 @@ export class Ledger {
   }
 
   /** The step is over; what it changes is written before this is flushed. */
-  close(intent: IntentKey): void {
-    if (this.#close !== undefined) throw new Error("bug: two outcomes at once");
-    this.#close = intent;
+  completeIntent(intent: IntentKey): void {
+    if (this.#completed !== undefined) throw new Error("bug: two outcomes at once");
+    this.#completed = intent;
   }
 
   /** The journal has everything, and the intent of what comes next: one round trip. */
@@ -287,7 +291,7 @@ export class Ledger {
     const after = this.#now;
     const changed = before !== undefined && before !== null && before !== after;
     const entry = {
-      close: this.#close,
+      close: this.#completed,
       instance: changed ? { before, after: after ?? null } : undefined,
       effects: this.#effects,
       open,
@@ -305,7 +309,7 @@ export class Ledger {
     }
     this.#written = after;
     this.#effects = NO_EFFECTS;
-    this.#close = undefined;
+    this.#completed = undefined;
     this.#events = [];
   }
 }

@@ -6,10 +6,10 @@ import { display, slug } from "../model/names.ts";
 import type { InstanceRecord } from "../model/records.ts";
 import { aboutInstance, type FlowContext } from "../steps/context.ts";
 import { IntentUnreadable, OutcomeUnknown } from "../steps/errors.ts";
-import type { AnyStep, Begun, Settled } from "../steps/step.ts";
+import type { AnyStep, Settled, StepAttempt } from "../steps/step.ts";
 import { stepNamed } from "../steps/steps.ts";
 import { StepFailed } from "./errors.ts";
-import { Ledger } from "./run-steps.ts";
+import { InstanceWriteBuffer } from "./run-steps.ts";
 
 export interface SettleOptions {
   /** True: an intent that cannot be settled is closed, with a stray for what it may have made. */
@@ -44,7 +44,7 @@ async function settleOne(
   const step = stepNamed(record.step);
   if (step === undefined) throw IntentUnreadable({ step: record.step, why: "there is no such step" });
   const instance = record.instance === null ? undefined : await context.journal.instance(record.instance);
-  const ledger = new Ledger(context.journal, instance);
+  const buffer = new InstanceWriteBuffer(context.journal, instance);
   // Written by a version that journaled it: the plan takes it again.
   const begun = isJournaled(step) ? step.resume(record.version, record.intent) : undefined;
   // Done again, it would make or change something for an instance that is deleted.
@@ -57,25 +57,25 @@ async function settleOne(
         : orphaned
           ? givenUp(begun, context, "its instance was deleted meanwhile")
           : await findOut(record, begun, instance, context, options);
-  ledger.close(record);
+  buffer.completeIntent(record);
   if (found.how === "unknown") {
-    await ledger.flush(refusedOnce(record, context));
+    await buffer.flush(refusedOnce(record, context));
     return found.error;
   }
-  if (found.how === "stray") ledger.write((writes) => writes.addStray(found.stray));
-  if (found.how === "undone" && begun?.invalidate !== undefined && !orphaned) ledger.write(begun.invalidate);
+  if (found.how === "stray") buffer.write((writes) => writes.addStray(found.stray));
+  if (found.how === "undone" && begun?.invalidate !== undefined && !orphaned) buffer.write(begun.invalidate);
   if (found.how === "done") {
-    ledger.write(found.outcome.record);
+    buffer.write(found.outcome.record);
     const { event } = found.outcome;
     if (event !== undefined)
-      ledger.event({
+      buffer.event({
         ...event,
         ends: true,
         ...(context.deployment !== "" && { deployment: context.deployment }),
         ...(instance !== undefined && { instance: slug(instance) }),
       });
   }
-  await ledger.flush();
+  await buffer.flush();
   return undefined;
 }
 
@@ -88,7 +88,7 @@ const refusedOnce = (record: IntentRecord, { journal }: FlowContext): IntentReco
 });
 
 /** Gives an intent up: records a stray for what the step may have made. The rest is planned again. */
-function givenUp(begun: Begun, context: FlowContext, why: string): Settled {
+function givenUp(begun: StepAttempt, context: FlowContext, why: string): Settled {
   const stray = begun.stray(context);
   return stray === undefined
     ? { how: "undone" }
@@ -99,7 +99,7 @@ const isJournaled = ({ kind }: AnyStep): boolean => kind === "call" || kind === 
 
 async function findOut(
   record: IntentRecord,
-  begun: Begun,
+  begun: StepAttempt,
   instance: InstanceRecord | undefined,
   context: FlowContext,
   { giveUp = false }: SettleOptions,

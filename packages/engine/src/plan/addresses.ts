@@ -5,7 +5,7 @@ import { firstAddress, type InstanceRecord, type IpRecord, type VmRecord } from 
 import { sameBody } from "../model/vm-suits.ts";
 import { bodyChanges, type Known, networkChanges } from "./changes.ts";
 import type { InstanceTemplate } from "./desired.ts";
-import type { Holder, Ledger } from "./ips.ts";
+import type { AddressAllocator, Holder } from "./ips.ts";
 import type { PoolsByNetwork } from "./network-pools.ts";
 import { addressesOf } from "./networks.ts";
 import type { Placed } from "./placement.ts";
@@ -25,9 +25,13 @@ export function addressInstance(
   known: Known | undefined,
   {
     poolsByNetwork,
-    ledger,
+    allocator,
     report,
-  }: { readonly poolsByNetwork: PoolsByNetwork; readonly ledger: Ledger; readonly report: Report },
+  }: {
+    readonly poolsByNetwork: PoolsByNetwork;
+    readonly allocator: AddressAllocator;
+    readonly report: Report;
+  },
   holder: Holder,
   maySwap: boolean,
 ): Addressed {
@@ -38,7 +42,7 @@ export function addressInstance(
     const settled = settle(
       placed,
       poolsByNetwork,
-      reserveRest(placed, poolsByNetwork, kept, holder, ledger, report),
+      reserveRest(placed, poolsByNetwork, kept, holder, allocator, report),
     );
     if (!settled.complete) reportUnusable(placed, settled, poolsByNetwork, report);
     return settled;

@@ -8,7 +8,7 @@ import type { InstanceTemplate } from "./desired.ts";
 import { disksToSnapshot, diskWork, isAttached, mayBeReplaced } from "./disks.ts";
 import { refuseDisksElsewhere } from "./disks-elsewhere.ts";
 import { downtimeOf } from "./downtime.ts";
-import type { Holder, Ledger } from "./ips.ts";
+import type { AddressAllocator, Holder } from "./ips.ts";
 import { jobChanges } from "./job-changes.ts";
 import type { AgentReport, InstancePlan, JobsByInstance, PlanInput } from "./model.ts";
 import { namedDiskChanges, namedDiskGoal, namedDiskWork } from "./named-disks.ts";
@@ -22,7 +22,7 @@ import { givenUpVms, leftoversOf, newAgentEnv, spareVm, whyGivenUp } from "./vms
 export interface Planning {
   readonly input: PlanInput;
   readonly poolsByNetwork: PoolsByNetwork;
-  readonly ledger: Ledger;
+  readonly allocator: AddressAllocator;
   readonly holder: (placed: Placed) => Holder;
   readonly idleErrands: ReadonlySet<string>;
   readonly report: Report;

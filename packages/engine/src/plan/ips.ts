@@ -11,7 +11,7 @@ export interface Holder {
 }
 
 /** All addresses taken in the Director, one holder each, whatever the network: overlapping subnets share them. */
-export interface Ledger {
+export interface AddressAllocator {
   holder(address: bigint): Holder | undefined;
   /** Claims `size` addresses from this one on. Returns false if another holder has one of them. */
   claim(address: bigint, holder: Holder, size?: bigint): boolean;
@@ -22,7 +22,7 @@ export interface Ledger {
   takeLowest(pool: Pool, holder: Holder): bigint | undefined;
 }
 
-export function newLedger(): Ledger {
+export function newAddressAllocator(): AddressAllocator {
   const holders = new Map<bigint, Holder>();
   /** Prefixes may be larger than can be counted through. */
   const blocks: (IpRange & { readonly holder: Holder })[] = [];

@@ -88,7 +88,7 @@ export function changeNamedDisks(
 }
 
 /** All that are wanted on the VM and linked, and the others off it and among the orphans. */
-export function bringNamedDisks(
+export function planNamedDisks(
   works: readonly NamedDiskWork[],
   list: StepList,
   vm: VmRecord | undefined,

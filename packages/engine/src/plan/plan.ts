@@ -14,7 +14,7 @@ import {
   planInstance,
   refuseUnresponsive,
 } from "./instance.ts";
-import { type Holder, type Ledger, newLedger } from "./ips.ts";
+import { type AddressAllocator, type Holder, newAddressAllocator } from "./ips.ts";
 import type { GroupPlan, InstancePlan, JobsByInstance, Plan, PlanInput, Planned } from "./model.ts";
 import { poolsOfNetworks } from "./network-pools.ts";
 import { atLeastOne, batchesOf, inOrder } from "./order.ts";
@@ -62,14 +62,14 @@ export function placeInstances(input: PlanInput): PlacementFound {
   const placed = placeGroups(input, candidates, poolsByNetwork, report);
   checkStateChange(input.options.state, placed, report);
 
-  const ledger = newLedger();
-  const holder = holders(input, ledger);
+  const allocator = newAddressAllocator();
+  const holder = holders(input, allocator);
   const idleErrands = idleErrandsOf(placed, input);
   for (const group of placed.filter(({ group: { name } }) => !idleErrands.has(name)))
     for (const one of group.placed)
-      claimStatics(one, poolsByNetwork, input.manifest.name, holder(one), ledger, report);
+      claimStatics(one, poolsByNetwork, input.manifest.name, holder(one), allocator, report);
 
-  const planning: Planning = { input, poolsByNetwork, ledger, holder, idleErrands, report };
+  const planning: Planning = { input, poolsByNetwork, allocator, holder, idleErrands, report };
   const instanceTemplate = instanceTemplates(input, sets, report);
   const withInstances = placed.map((group) => ({
     ...group,
@@ -133,7 +133,7 @@ const idleErrandsOf = (placed: readonly PlacedGroup[], { runningErrands }: PlanI
   );
 
 /** Every address the Director has given out, with its holder. */
-function holders(input: PlanInput, ledger: Ledger): (placed: Placed) => Holder {
+function holders(input: PlanInput, allocator: AddressAllocator): (placed: Placed) => Holder {
   const known = new Map<string, Holder>();
   const { name } = input.manifest;
   const holderOf = (one: { readonly group: string; readonly uuid: InstanceRecord["uuid"] }): Holder => {
@@ -146,12 +146,12 @@ function holders(input: PlanInput, ledger: Ledger): (placed: Placed) => Holder {
   };
   for (const [text, who] of input.takenIps) {
     const block = parseBlock(text);
-    if (block !== undefined) ledger.claim(block.first, { uuid: undefined, text: () => who }, block.size);
+    if (block !== undefined) allocator.claim(block.first, { uuid: undefined, text: () => who }, block.size);
   }
   for (const instance of input.instances)
     for (const ip of instance.ips) {
       const block = parseBlock(ip.address);
-      if (block !== undefined) ledger.claim(block.first, holderOf(instance), block.size);
+      if (block !== undefined) allocator.claim(block.first, holderOf(instance), block.size);
     }
   return (placed) => holderOf({ group: placed.group.name, uuid: placed.uuid });
 }

@@ -3,7 +3,7 @@ import type { Report } from "../documents/problems.ts";
 import { formatBlock, parseBlock } from "../manifest/ip.ts";
 import { display } from "../model/names.ts";
 import type { IpRecord } from "../model/records.ts";
-import type { Holder, Ledger } from "./ips.ts";
+import type { AddressAllocator, Holder } from "./ips.ts";
 import { mayKeep, type PoolsByNetwork, poolsFor, sizeIn } from "./network-pools.ts";
 import { networkSettings } from "./networks.ts";
 import type { Placed } from "./placement.ts";
@@ -47,16 +47,16 @@ export function claimStatics(
   poolsByNetwork: PoolsByNetwork,
   deployment: string,
   holder: Holder,
-  ledger: Ledger,
+  allocator: AddressAllocator,
   report: Report,
 ): void {
   for (const [network, address] of placed.statics) {
     const size = sizeIn(poolsByNetwork.get(network), address);
-    if (ledger.claim(address, holder, size)) continue;
+    if (allocator.claim(address, holder, size)) continue;
     report.add(
       130008,
       `instance_groups/${placed.group.name}/networks/${network}`,
-      `Failed to reserve IP '${formatBlock(address, size)}' for instance '${display({ ...placed, group: placed.group.name })}': already reserved by ${ledger.holder(address)?.text() ?? "somebody"}`,
+      `Failed to reserve IP '${formatBlock(address, size)}' for instance '${display({ ...placed, group: placed.group.name })}': already reserved by ${allocator.holder(address)?.text() ?? "somebody"}`,
       `Choose another address, or free this one: it is given to one instance in the whole Director, and '${deployment}' gets it only when its holder is gone.`,
     );
   }
@@ -68,7 +68,7 @@ export function reserveRest(
   poolsByNetwork: PoolsByNetwork,
   kept: Reserved,
   holder: Holder,
-  ledger: Ledger,
+  allocator: AddressAllocator,
   report: Report,
 ): Reserved {
   const reserved = new Map(kept);
@@ -76,7 +76,7 @@ export function reserveRest(
     const networkPools = poolsByNetwork.get(name);
     if (networkPools === undefined || networkPools.type === "dynamic" || reserved.has(name)) continue;
     let address: bigint | undefined;
-    for (const pool of poolsFor(networkPools, placed.az)) address ??= ledger.takeLowest(pool, holder);
+    for (const pool of poolsFor(networkPools, placed.az)) address ??= allocator.takeLowest(pool, holder);
     if (address !== undefined) reserved.set(name, address);
     else
       report.add(

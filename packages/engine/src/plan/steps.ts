@@ -3,7 +3,7 @@ import { activeDisk, type InstanceRecord, namedDisks, type VmRecord } from "../m
 import { STEP_ORDER, type StepName } from "../steps/steps.ts";
 import { type DiskWork, isAttached } from "./disks.ts";
 import type { PlannedStep, StepCondition } from "./model.ts";
-import { bringNamedDisks, changeNamedDisks, type NamedDiskWork } from "./named-disks.ts";
+import { changeNamedDisks, type NamedDiskWork, planNamedDisks } from "./named-disks.ts";
 import type { Leftover } from "./vms.ts";
 
 /** Steps by name, read in the order of the table of steps. */
@@ -103,7 +103,7 @@ function keepVm(situation: Situation, list: StepList): void {
   bringDisk(disk, list, vm);
   if (vm !== undefined && !vm.ready) list.add("prepare_agent", "its agent was not given its settings yet");
   changeDisk(disk, list, vm);
-  bringNamedDisks(situation.named, list, vm);
+  planNamedDisks(situation.named, list, vm);
   if (situation.newTags) list.add("set_vm_metadata", "tags or identity changed");
   if (inPlace !== "jobs") return;
   list.add("apply", cause);
@@ -142,7 +142,7 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
   bringDisk(disk, moving, undefined);
   changeDisk(disk, late, undefined);
   changeNamedDisks(situation.named, late, undefined);
-  bringNamedDisks(situation.named, late, undefined);
+  planNamedDisks(situation.named, late, undefined);
   late.add("apply", cause);
   if (desired.state === "started") late.add("start", "its jobs are to run");
 }

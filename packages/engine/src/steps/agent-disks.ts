@@ -1,7 +1,7 @@
 import type { DiskCid } from "@slipway/protocol/ids";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
-import type { AskOptions, HasDisks, TakesSettings } from "../agents/agent.ts";
+import type { AskOptions, DiskControl, SettingsUpdater } from "../agents/agent.ts";
 import { activeDisk, activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
 import { settingsOfAgent } from "./calls.ts";
 import type { FlowContext } from "./context.ts";
@@ -19,7 +19,7 @@ export interface DiskOfVm {
 
 /** Tells the agent where a disk is. Returns the hint if it has to come with mount_disk. */
 export async function tellDisk(
-  agent: HasDisks & TakesSettings,
+  agent: DiskControl & SettingsUpdater,
   of: DiskOfVm,
   ask: AskOptions,
   settings: FlowContext["settings"],
@@ -35,7 +35,7 @@ export async function tellDisk(
  * update_persistent_disk, those of draft B as part of their settings.
  */
 export async function tellByDrafts(
-  agent: HasDisks & TakesSettings,
+  agent: DiskControl & SettingsUpdater,
   { disk, disks, linked }: Pick<DiskOfVm, "disk" | "disks" | "linked">,
   hint: DiskHintWire,
   ask: AskOptions,
@@ -62,7 +62,7 @@ export function mountedDisk(instance: InstanceRecord): DiskOfVm | undefined {
  * a disk. `inTheWay` are disks that must not keep its place.
  */
 export async function mountIfLost(
-  agent: HasDisks & TakesSettings,
+  agent: DiskControl & SettingsUpdater,
   of: DiskOfVm,
   inTheWay: readonly DiskCid[],
   ask: AskOptions,

@@ -28,10 +28,10 @@ export const apply = rerunStep<Apply>({
   run: async ({ agent: address, instance, spec }, context) => {
     const { signal } = context;
     const agent = agentOf(context, address);
-    await context.names?.bring(agent, address);
+    await context.names?.sync(agent, address);
     const prepared = context.jobs?.isPrepared?.(address.agentId) === true;
     const bringAndApply = async () => {
-      const jobs = await context.jobs?.bring(instance, agent, signal);
+      const jobs = await context.jobs?.deliver(instance, agent, signal);
       await agent.apply({ ...spec, ...jobs }, { signal });
     };
     try {

@@ -10,7 +10,7 @@ import { agentOf, cloudOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
 import { diskMetadata } from "./metadata.ts";
 import { readyAgent } from "./ready-agent.ts";
-import { answers, freedDisks, linkedDisks, wantedNamed } from "./select.ts";
+import { disksToDetach, isAgentResponsive, linkedDisks, wantedNamed } from "./select.ts";
 
 interface Associate extends CallIntent {
   readonly vm: VmRecord;
@@ -97,8 +97,10 @@ export const dissociateDisks = rerunStep<Dissociate>({
   calls: ["agent update_settings"],
   intent: (subject) => {
     const vm = activeVm(subject.instance);
-    if (vm === undefined || !answers(vm, subject)) return undefined;
-    const freed = freedDisks(subject).flatMap(({ cid, attachedTo }) => (attachedTo === vm.cid ? [cid] : []));
+    if (vm === undefined || !isAgentResponsive(vm, subject)) return undefined;
+    const freed = disksToDetach(subject).flatMap(({ cid, attachedTo }) =>
+      attachedTo === vm.cid ? [cid] : [],
+    );
     if (freed.length === 0) return undefined;
     const linked = linkedDisks(subject.instance, vm).filter(({ cid }) => !freed.includes(cid));
     return { agent: addressOf(vm), freed, linked };

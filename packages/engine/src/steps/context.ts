@@ -43,20 +43,20 @@ export interface JobsToRun {
    * Brings packages and rendered jobs to where the agent of the instance finds them. What is there already is not sent
    * again. Gives the part of the apply spec that names them.
    */
-  bring(instance: InstanceRecord, agent: Agent, signal: AbortSignal): Promise<JsonObject>;
+  deliver(instance: InstanceRecord, agent: Agent, signal: AbortSignal): Promise<JsonObject>;
   /**
-   * Has an agent fetch and unpack beforehand what `bring` would send it; the next `bring` to it does not send that again.
-   * Agents that do not know the message are sent everything by `bring`. Undefined: nothing is prepared.
+   * Has an agent fetch and unpack beforehand what `deliver` would send it; the next `deliver` to it does not send that again.
+   * Agents that do not know the message are sent everything by `deliver`. Undefined: nothing is prepared.
    */
   readonly prepare?: (instance: InstanceRecord, to: PreparedAgent, signal: AbortSignal) => Promise<void>;
-  /** True if the next `bring` relies on what this agent has prepared. */
+  /** True if the next `deliver` relies on what this agent has prepared. */
   readonly isPrepared?: (agentId: AgentId) => boolean;
 }
 
 /** DNS names of all instances of the Director, and their distribution to agents. */
-export interface Names {
+export interface DnsPublisher {
   /** Sees that the agent of a new VM knows them before its jobs run. That it does not take them is no failure. */
-  bring(agent: Agent, address: AgentAddress): Promise<void>;
+  sync(agent: Agent, address: AgentAddress): Promise<void>;
   /** Sends the changes to all agents. Agents that do not take them in time get them later. */
   publish(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export interface FlowContext extends Outside {
   readonly deployment: string;
   readonly signal: AbortSignal;
   /** Undefined: instances have no names. */
-  readonly names?: Names | undefined;
+  readonly names?: DnsPublisher | undefined;
   /** True if the whole deployment is deleted; pre-stop scripts get this as an environment variable. */
   readonly deletesDeployment?: boolean | undefined;
   /** Clouds and agents for calls about one instance, `db/<uuid>`, whose name the task's call log then shows. */

@@ -6,16 +6,16 @@ import type { Stray, Writes } from "../journal/writes.ts";
 import { cloudOf, type FlowContext } from "./context.ts";
 import { IntentUnreadable } from "./errors.ts";
 import {
-  type Begun,
   type CallStep,
   type Common,
   type CreateStep,
   type Journaled,
-  type Outcome,
   type RecordStep,
   type RerunStep,
   type Step,
+  type StepAttempt,
   type StepEvent,
+  type StepOutcome,
   type StepSubject,
   type StepWords,
   UNDONE,
@@ -34,7 +34,7 @@ const eventOf = <S, I, O>(step: Common<S, I, O>, intent: I, outcome?: O): StepEv
   step.event?.(intent, outcome);
 
 export function recordStep<I, S = StepSubject>(step: Omit<RecordStep<S, I>, "kind">): Step<S> {
-  const begun = (intent: I): Begun => ({
+  const begun = (intent: I): StepAttempt => ({
     journaled: undefined,
     invalidate: undefined,
     event: eventOf(step, intent),
@@ -51,7 +51,7 @@ export function recordStep<I, S = StepSubject>(step: Omit<RecordStep<S, I>, "kin
 
 export function rerunStep<I, O = void, S = StepSubject>(step: Omit<RerunStep<S, I, O>, "kind">): Step<S> {
   const { invalidate } = step;
-  const begun = (intent: I): Begun => ({
+  const begun = (intent: I): StepAttempt => ({
     journaled: undefined,
     invalidate: invalidate && ((writes) => invalidate(intent, writes)),
     event: eventOf(step, intent),
@@ -70,7 +70,7 @@ export function callStep<I extends object, O = void, S = StepSubject>(
   step: Omit<CallStep<S, I, O>, "kind">,
 ): Step<S> {
   const { invalidate, settle } = step;
-  const begun = (intent: I): Begun => ({
+  const begun = (intent: I): StepAttempt => ({
     journaled: kept(step, intent),
     invalidate: invalidate && ((writes) => invalidate(intent, writes)),
     event: eventOf(step, intent),
@@ -114,7 +114,7 @@ export function createStep<
     requestId: intent.requestId,
     why: `${step.name} was under way when the Director or the CPI ended; this CPI cannot be asked what became of it`,
   });
-  const begun = (intent: I): Begun => ({
+  const begun = (intent: I): StepAttempt => ({
     journaled: kept(step, intent),
     invalidate: undefined,
     event: eventOf(step, intent),
@@ -140,7 +140,7 @@ function outcomeOf<S, I, O>(
   step: Common<S, I, O> & { record?(intent: I, outcome: O, writes: Writes): void },
   intent: I,
   outcome: O,
-): Outcome {
+): StepOutcome {
   return {
     event: eventOf(step, intent, outcome),
     record: (writes) => step.record?.(intent, outcome, writes),
@@ -155,7 +155,7 @@ const kept = <I>(step: Journaled<I>, intent: I) => ({
 
 function unjournaled<S, I, O>(
   step: Common<S, I, O> & { readonly kind: "record" | "rerun"; readonly records: boolean },
-  begun: (intent: I) => Begun,
+  begun: (intent: I) => StepAttempt,
 ): Step<S> {
   return {
     ...wordsOf(step),
@@ -172,7 +172,7 @@ function unjournaled<S, I, O>(
 
 function journaled<S, I, O>(
   step: Common<S, I, O> & Journaled<I> & { readonly kind: "call" | "create" },
-  begun: (intent: I) => Begun,
+  begun: (intent: I) => StepAttempt,
 ): Step<S> {
   return {
     ...wordsOf(step),
@@ -187,14 +187,14 @@ function journaled<S, I, O>(
 
 const base = <S, I, O>(
   step: Common<S, I, O> & { readonly kind: Step<S>["kind"] },
-  begun: (intent: I) => Begun,
+  begun: (intent: I) => StepAttempt,
 ) => ({
   name: step.name,
   kind: step.kind,
   subject: step.subject,
   loop: step.loop === true,
   retry: () => false,
-  begin: (subject: S, context: FlowContext): Begun | undefined => {
+  begin: (subject: S, context: FlowContext): StepAttempt | undefined => {
     const intent = step.intent(subject, context);
     return intent === undefined ? undefined : begun(intent);
   },

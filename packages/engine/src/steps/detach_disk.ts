@@ -16,7 +16,7 @@ import {
 } from "./calls.ts";
 import { agentOf, cloudOf, type FlowContext } from "./context.ts";
 import { callStep } from "./define.ts";
-import { answers, freedDisks, oldDisks, theActiveDisk, theNewDisk } from "./select.ts";
+import { disksToDetach, disksToOrphan, isAgentResponsive, theActiveDisk, theNewDisk } from "./select.ts";
 import type { Step, StepSubject, StepWords } from "./step.ts";
 import { diskOf, newDiskOf, oldDiskOf } from "./words.ts";
 
@@ -48,7 +48,7 @@ const detach = (
       const vm = activeVm(subject.instance);
       const disk = which(subject).find((one) => one.attachedTo !== null && one.attachedTo === vm?.cid);
       if (vm === undefined || disk === undefined) return undefined;
-      const agent = answers(vm, subject) ? addressOf(vm) : null;
+      const agent = isAgentResponsive(vm, subject) ? addressOf(vm) : null;
       return { ...callAbout(vm, context), vm: vm.cid, disk: disk.cid, agent };
     },
     run: async (intent, context) => {
@@ -89,7 +89,7 @@ export const detachDisk = detach(
 export const detachOldDisk = detach(
   "detach_old_disk",
   { status: "detaching old disk", line: (instance) => `Detaching disk '${oldDiskOf(instance)}'` },
-  oldDisks,
+  disksToOrphan,
 );
 /** Detaches a disk that was attached and never mounted. It is attached again, so that the CPI returns its location once more. */
 export const detachNewDisk = detach(
@@ -97,4 +97,4 @@ export const detachNewDisk = detach(
   { status: "detaching new disk", line: (instance) => `Detaching disk '${newDiskOf(instance)}'` },
   theNewDisk,
 );
-export const detachNamedDisk = detach("detach_named_disk", { status: "detaching disk" }, freedDisks);
+export const detachNamedDisk = detach("detach_named_disk", { status: "detaching disk" }, disksToDetach);

@@ -4,7 +4,7 @@ import { activeVm } from "../model/records.ts";
 import { addressOf, agentAddress } from "./calls.ts";
 import { agentOf } from "./context.ts";
 import { callStep } from "./define.ts";
-import { answers } from "./select.ts";
+import { isAgentResponsive } from "./select.ts";
 
 const schema = v.object({
   vm: vmCid,
@@ -25,7 +25,7 @@ export const orphanVm = callStep<v.InferOutput<typeof schema>>({
     const vm = activeVm(instance);
     const last = goal.desired === undefined;
     if (vm === undefined || (!last && instance.vms.length < 2)) return undefined;
-    return { vm: vm.cid, agent: answers(vm, subject) ? addressOf(vm) : null };
+    return { vm: vm.cid, agent: isAgentResponsive(vm, subject) ? addressOf(vm) : null };
   },
   run: async ({ agent }, context) => {
     if (agent !== null) await agentOf(context, agent).shutdown({ signal: context.signal });

@@ -4,7 +4,7 @@ import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.t
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
-import { answers, newVm } from "./select.ts";
+import { isAgentResponsive, newVm } from "./select.ts";
 import { fullSpec } from "./spec.ts";
 import type { Step, StepSubject } from "./step.ts";
 
@@ -29,7 +29,7 @@ const prepare = (
     calls: ["agent prepare"],
     intent: (subject, context) => {
       const vm = which(subject);
-      if (vm?.ready !== true || !answers(vm, subject) || context.jobs?.prepare === undefined)
+      if (vm?.ready !== true || !isAgentResponsive(vm, subject) || context.jobs?.prepare === undefined)
         return undefined;
       return {
         agent: addressOf(vm),

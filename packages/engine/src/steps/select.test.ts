@@ -3,7 +3,7 @@ import { disk as diskSample, vm as vmSample } from "@slipway/testkit/vm-record";
 import { describe, expect, it } from "vitest";
 import type { DesiredInstance, InstanceGoal } from "../model/goal.ts";
 import type { DiskRecord, InstanceRecord, VmRecord } from "../model/records.ts";
-import { answers, currentVm, newDisk, newVm, oldDisks, unusedVm } from "./select.ts";
+import { currentVm, disksToOrphan, isAgentResponsive, newDisk, newVm, unusedVm } from "./select.ts";
 import type { StepSubject } from "./step.ts";
 
 const vm = (cid: string, more: Partial<VmRecord> = {}): VmRecord => ({ ...vmSample(cid), id: 1, ...more });
@@ -92,9 +92,9 @@ describe("which VM a step is about", () => {
 
   it("an agent that did not answer is not asked, the one of the VM in its place is", () => {
     const recorded = subject({ vms: [active] }).instance;
-    expect(answers(active, subject({}, { unresponsive: true, recorded }))).toBe(false);
-    expect(answers(made, subject({}, { unresponsive: true, recorded }))).toBe(true);
-    expect(answers(active, subject({}, { recorded }))).toBe(true);
+    expect(isAgentResponsive(active, subject({}, { unresponsive: true, recorded }))).toBe(false);
+    expect(isAgentResponsive(made, subject({}, { unresponsive: true, recorded }))).toBe(true);
+    expect(isAgentResponsive(active, subject({}, { recorded }))).toBe(true);
   });
 });
 
@@ -121,7 +121,7 @@ describe("which disk a step is about", () => {
   ] as const)("the one that takes over: %s", (_, disks, next, old) => {
     const given = subject({ disks }, replacing);
     expect(newDisk(given)?.cid).toBe(next);
-    expect(cids(oldDisks(given))).toEqual(old);
+    expect(cids(disksToOrphan(given))).toEqual(old);
   });
 
   it.each([
@@ -129,12 +129,12 @@ describe("which disk a step is about", () => {
     ["stays where one may be, also where the CPI is asked first", true, []],
   ] as const)("one that an unfinished change has left %s", (_, diskMayBeReplaced, old) => {
     const disks = [disk(1, { active: true }), disk(2)];
-    expect(cids(oldDisks(subject({ disks }, { diskMayBeReplaced })))).toEqual(old);
+    expect(cids(disksToOrphan(subject({ disks }, { diskMayBeReplaced })))).toEqual(old);
   });
 
   it("all are old when none is wanted, the active one too", () => {
     const disks = [disk(1, { active: true }), disk(2)];
-    expect(cids(oldDisks(subject({ disks }, without)))).toEqual(["disk-1", "disk-2"]);
-    expect(cids(oldDisks(subject({ disks }, { desired: undefined })))).toEqual(["disk-1", "disk-2"]);
+    expect(cids(disksToOrphan(subject({ disks }, without)))).toEqual(["disk-1", "disk-2"]);
+    expect(cids(disksToOrphan(subject({ disks }, { desired: undefined })))).toEqual(["disk-1", "disk-2"]);
   });
 });

@@ -24,7 +24,7 @@ export const currentVm = (instance: InstanceRecord): VmRecord | undefined =>
   newVm(instance) ?? activeVm(instance);
 
 /** Returns true if the VM's agent can be asked. The VM whose agent did not answer may be replaced by now. */
-export const answers = (vm: VmRecord, { goal }: Pick<StepSubject, "goal">): boolean =>
+export const isAgentResponsive = (vm: VmRecord, { goal }: Pick<StepSubject, "goal">): boolean =>
   !goal.unresponsive || !goal.recorded?.vms.some(({ active, cid }) => active && cid === vm.cid);
 
 /** A VM beside the active one that nothing will use. */
@@ -71,7 +71,7 @@ const wantedAs = ({ desired }: StepSubject["goal"], name: string): NamedDisk | u
   desired?.namedDisks?.find((one) => one.name === name);
 
 /** Disks the instance is to be without. */
-export function oldDisks(subject: StepSubject): readonly DiskRecord[] {
+export function disksToOrphan(subject: StepSubject): readonly DiskRecord[] {
   const { instance, goal } = subject;
   const { disksToGo, desired } = goal;
   if (disksToGo !== undefined) return instance.disks.filter(({ cid }) => disksToGo.includes(cid));
@@ -99,7 +99,7 @@ export function theNewDisk(subject: StepSubject): readonly DiskRecord[] {
 }
 
 /** Disks with names that leave the VM: all, those that come back to it later, or those that are to go by hand. */
-export function freedDisks({ instance, goal: { named, disksToGo } }: StepSubject): readonly DiskRecord[] {
+export function disksToDetach({ instance, goal: { named, disksToGo } }: StepSubject): readonly DiskRecord[] {
   const freed = disksToGo ?? named?.freed;
   const disks = namedDisks(instance);
   return freed === undefined ? disks : disks.filter(({ cid }) => freed.includes(cid));

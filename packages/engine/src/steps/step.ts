@@ -115,7 +115,7 @@ export interface CreateStep<S, I extends { readonly cpi: string; readonly reques
 export const UNDONE = Symbol("undone");
 
 /** Outcome of a step's work. */
-export interface Outcome {
+export interface StepOutcome {
   readonly event: StepEvent | undefined;
   /** Why the step fails although it is recorded; undefined: it does not. */
   readonly failure?: unknown;
@@ -123,17 +123,17 @@ export interface Outcome {
 }
 
 export type Settled =
-  | { readonly how: "done"; readonly outcome: Outcome }
+  | { readonly how: "done"; readonly outcome: StepOutcome }
   | { readonly how: "undone" }
   | { readonly how: "stray"; readonly stray: Stray };
 
 /** A step with its intent in hand. */
-export interface Begun {
+export interface StepAttempt {
   /** Intent as the journal stores it; undefined if steps of this kind are not journaled. */
   readonly journaled: { readonly version: number; readonly intent: JsonObject } | undefined;
   readonly invalidate: ((writes: Writes) => void) | undefined;
   readonly event: StepEvent | undefined;
-  run(context: FlowContext): Promise<Outcome>;
+  run(context: FlowContext): Promise<StepOutcome>;
   settle(context: FlowContext): Promise<Settled>;
   /** Describes the stray to record if the outcome cannot be found out; undefined: the step leaves none. */
   stray(context: FlowContext): Stray | undefined;
@@ -153,9 +153,9 @@ export interface Step<S> extends StepWords {
   readonly invalidates: boolean;
   /** Version of the intent in the journal; undefined if the step is not journaled. */
   readonly intentVersion: number | undefined;
-  begin(subject: S, context: FlowContext): Begun | undefined;
+  begin(subject: S, context: FlowContext): StepAttempt | undefined;
   /** From what the journal has kept. */
-  resume(version: number, intent: JsonObject): Begun;
+  resume(version: number, intent: JsonObject): StepAttempt;
   retry(error: unknown, tries: number, context: FlowContext): boolean;
 }
 

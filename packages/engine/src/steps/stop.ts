@@ -5,7 +5,7 @@ import { activeVm } from "../model/records.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
-import { answers } from "./select.ts";
+import { isAgentResponsive } from "./select.ts";
 import { nextSpec } from "./spec.ts";
 import type { StepSubject } from "./step.ts";
 import { nameOf } from "./words.ts";
@@ -33,7 +33,7 @@ export const stop = rerunStep<Stop>({
   intent: (subject, context) => {
     const { instance, goal } = subject;
     const vm = activeVm(instance);
-    if (vm === undefined || !answers(vm, subject)) return undefined;
+    if (vm === undefined || !isAgentResponsive(vm, subject)) return undefined;
     return {
       agent: addressOf(vm),
       drain: goal.skipDrain ? "skip" : runsOn(goal) ? "update" : "shutdown",

@@ -5,7 +5,7 @@ import { activeVm, type DiskRecord } from "../model/records.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
-import { answers, oldDisks, theActiveDisk, theNewDisk } from "./select.ts";
+import { disksToOrphan, isAgentResponsive, theActiveDisk, theNewDisk } from "./select.ts";
 import type { Step, StepSubject, StepWords } from "./step.ts";
 import { diskOf, newDiskOf, oldDiskOf } from "./words.ts";
 
@@ -32,7 +32,7 @@ const unmount = (
     calls: ["agent list_disk", "agent unmount_disk"],
     intent: (subject) => {
       const vm = activeVm(subject.instance);
-      if (vm === undefined || !answers(vm, subject)) return undefined;
+      if (vm === undefined || !isAgentResponsive(vm, subject)) return undefined;
       const disks = which(subject).flatMap(({ cid, attachedTo }) => (attachedTo === vm.cid ? [cid] : []));
       return disks.length === 0 ? undefined : { agent: addressOf(vm), disks };
     },
@@ -57,7 +57,7 @@ export const unmountDisk = unmount(
 export const unmountOldDisk = unmount(
   "unmount_old_disk",
   { line: (instance) => `Unmounting disk '${oldDiskOf(instance)}'` },
-  oldDisks,
+  disksToOrphan,
 );
 export const unmountNewDisk = unmount(
   "unmount_new_disk",

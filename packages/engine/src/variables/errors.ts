@@ -35,7 +35,7 @@ export const BadVariables = defineError<{ why: string }>({
   next: "Correct `variables` of the manifest or runtime config: a list of maps with name, type and options. Nothing was changed.",
 });
 
-export const UsedTooEarly = defineError<{ name: string }>({
+export const UsedBeforeResolved = defineError<{ name: string }>({
   code: "DIV-007",
   kind: "operator",
   number: 540001,

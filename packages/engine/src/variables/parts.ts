@@ -33,19 +33,19 @@ const LATE = {
 export type DocumentKind = keyof typeof LATE;
 
 /** Returns true if a part is resolved when the document is read. Definitions of variables are resolved separately. */
-export const isEarly =
+export const isResolvedEagerly =
   (kind: DocumentKind) =>
   (place: Place): boolean =>
     place[0] !== "variables" && !LATE[kind].some((pattern) => begins(place, pattern));
 
 /**
- * Works as `isEarly` for all documents of a deploy at once, `{manifest, cloudConfigs, runtimeConfigs}`, so that missing variables
+ * Works as `isResolvedEagerly` for all documents of a deploy at once, `{manifest, cloudConfigs, runtimeConfigs}`, so that missing variables
  * of all of them are reported together.
  */
-export function earlyPlaces([document, ...place]: Place): boolean {
+export function isResolvedEagerlyInDeploy([document, ...place]: Place): boolean {
   if (document === undefined) return true;
-  if (document === "manifest") return isEarly("manifest")(place);
-  return isEarly(document === "cloudConfigs" ? "cloud" : "runtime")(place.slice(1));
+  if (document === "manifest") return isResolvedEagerly("manifest")(place);
+  return isResolvedEagerly(document === "cloudConfigs" ? "cloud" : "runtime")(place.slice(1));
 }
 
 /** Tells, for the same documents, where a variable stands for all cloud properties of something. */

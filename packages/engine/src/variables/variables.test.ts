@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest";
 import { hasPins, unpinned } from "../documents/pins.ts";
 import { VariablesUnresolved } from "./errors.ts";
 import { checkDefinedName, referenceOf } from "./names.ts";
-import { type DocumentKind, earlyPlaces, isAllCloudProperties, isEarly } from "./parts.ts";
+import {
+  type DocumentKind,
+  isAllCloudProperties,
+  isResolvedEagerly,
+  isResolvedEagerlyInDeploy,
+} from "./parts.ts";
 import { pin, resolvePins } from "./pins.ts";
 import { refuseRelativeNames, resolveVariables } from "./resolve.ts";
 
@@ -21,7 +26,7 @@ const get = (name: string) =>
       : VariablesUnresolved({ problems: [`no ${name}`], number: 1 }),
   );
 const resolve = (document: unknown, kind?: DocumentKind) =>
-  resolveVariables(document, { scope, get, within: kind && isEarly(kind) });
+  resolveVariables(document, { scope, get, within: kind && isResolvedEagerly(kind) });
 const words = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => "",
@@ -186,7 +191,7 @@ describe("a variable for all cloud properties", () => {
   const resolveConfig = async (config: object) => {
     const value = { key: "s3cret", "a.b": 1 };
     const found = () => Promise.resolve({ id: "1", value });
-    const options = { scope, get: found, within: earlyPlaces, byKey: isAllCloudProperties };
+    const options = { scope, get: found, within: isResolvedEagerlyInDeploy, byKey: isAllCloudProperties };
     const resolved = await resolveVariables({ cloudConfigs: [config] }, options);
     return (resolved as { cloudConfigs: readonly unknown[] }).cloudConfigs[0];
   };

@@ -58,7 +58,7 @@ export interface ChildReport {
   readonly transactions: number;
   readonly tasks: readonly EndedTask[];
   /** The steps it has begun, and at which point. */
-  readonly steps: readonly BegunStep[];
+  readonly steps: readonly StartedStep[];
   /** Tasks that took more than one run, though the Director lived. */
   readonly interrupted: readonly InterruptedTask[];
   /** Errors outside of tasks. */
@@ -73,7 +73,7 @@ export interface InterruptedTask {
 }
 
 /** A step that was begun, and how many points had been passed then. */
-export interface BegunStep {
+export interface StartedStep {
   readonly step: string;
   readonly at: number;
 }

@@ -1,9 +1,9 @@
 import { AgentRefused } from "@slipway/engine/agents/agent";
 import { CpiRefused } from "@slipway/engine/clouds/cloud";
 import type { Journal } from "@slipway/engine/journal/journal";
-import type { AnyStep, Begun, Outcome } from "@slipway/engine/steps/step";
+import type { AnyStep, StepAttempt, StepOutcome } from "@slipway/engine/steps/step";
 import { OTHER_STEPS, STEPS } from "@slipway/engine/steps/steps";
-import type { BegunStep, Mutant } from "./child-order.ts";
+import type { Mutant, StartedStep } from "./child-order.ts";
 
 type Table = Record<string, AnyStep>;
 type Facts = Pick<AnyStep, "kind" | "records" | "settles" | "invalidates">;
@@ -39,7 +39,7 @@ export function switchOff(mutant: Mutant | undefined): (journal: Journal) => Jou
   return (journal) => journal;
 }
 
-const OFF: Readonly<Record<Exclude<Mutant["part"], "intent">, (begun: Begun) => Begun>> = {
+const OFF: Readonly<Record<Exclude<Mutant["part"], "intent">, (begun: StepAttempt) => StepAttempt>> = {
   record: (begun) => ({
     ...begun,
     run: async (context) => unrecorded(await begun.run(context)),
@@ -65,10 +65,10 @@ const OFF: Readonly<Record<Exclude<Mutant["part"], "intent">, (begun: Begun) => 
   }),
 };
 
-const unrecorded = (outcome: Outcome): Outcome => ({ ...outcome, record: () => undefined });
+const unrecorded = (outcome: StepOutcome): StepOutcome => ({ ...outcome, record: () => undefined });
 
 /** Replaces a step for flows that begin it, or resume its intent. */
-function change(name: string, to: (begun: Begun) => Begun): void {
+function change(name: string, to: (begun: StepAttempt) => StepAttempt): void {
   const table = TABLES.find((one) => Object.hasOwn(one, name));
   const step = table?.[name];
   if (table === undefined || step === undefined) throw new Error(`bug: there is no step ${name}`);
@@ -102,8 +102,8 @@ function withoutIntent(step: string, journal: Journal): Journal {
 }
 
 /** Notes the steps that this process begins. */
-export function watchSteps(pointsPassed: () => number): readonly BegunStep[] {
-  const begun: BegunStep[] = [];
+export function watchSteps(pointsPassed: () => number): readonly StartedStep[] {
+  const begun: StartedStep[] = [];
   for (const table of TABLES)
     for (const [name, step] of Object.entries(table))
       table[name] = {

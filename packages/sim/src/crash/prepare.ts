@@ -1,6 +1,6 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { brokenInvariants } from "../world/invariants.ts";
-import type { BegunStep, ChildReport, Job } from "./child-order.ts";
+import type { ChildReport, Job, StartedStep } from "./child-order.ts";
 import { CrashLab, type CrashSnapshot } from "./crash-lab.ts";
 import type { Lane } from "./lane.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -14,7 +14,7 @@ export interface PreparedScenario {
   /** Number of tasks at the start. */
   readonly tasksBefore: number;
   readonly points: readonly Passed[];
-  readonly steps: readonly BegunStep[];
+  readonly steps: readonly StartedStep[];
   /** Duration of the move in a separate process, its start included. */
   readonly tookMs: number;
   /** End states of its tasks without a crash, in order. */

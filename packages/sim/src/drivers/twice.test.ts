@@ -1,6 +1,6 @@
 import { CpiLost } from "@slipway/engine/clouds/cloud";
 import type { FlowContext } from "@slipway/engine/steps/context";
-import type { Begun, Outcome, Step, StepSubject } from "@slipway/engine/steps/step";
+import type { Step, StepAttempt, StepOutcome, StepSubject } from "@slipway/engine/steps/step";
 import { STEPS } from "@slipway/engine/steps/steps";
 import { sampleOf, seed as seedOfRun } from "@slipway/testkit/sample";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -56,7 +56,7 @@ function takeTwice(): () => number {
       return begun && { ...begun, run: (own) => twice(begun, own) };
     });
   }
-  const twice = async (begun: Begun, context: FlowContext): Promise<Outcome> => {
+  const twice = async (begun: StepAttempt, context: FlowContext): Promise<StepOutcome> => {
     const first = await begun.run(context);
     count += 1;
     if (begun.journaled === undefined) return await begun.run(context);

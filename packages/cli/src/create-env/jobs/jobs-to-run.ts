@@ -22,7 +22,7 @@ export interface EnvJobsPlan {
 
 /** Compiles the packages on the VM itself, as upstream does, and tells the agent what to install. */
 export const jobsToRun = (plan: EnvJobsPlan, stages: Stages, random: Random): JobsToRun => ({
-  bring: async (_instance, agent, signal) => {
+  deliver: async (_instance, agent, signal) => {
     const compiled = new Map<string, PackageBlob>();
     for (const one of plan.packages) {
       const needed = one.dependencies.flatMap((name) => compiled.get(name) ?? []);

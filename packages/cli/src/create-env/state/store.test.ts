@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CpiRefused } from "@slipway/engine/clouds/cloud";
-import { changeInstance, Ledger } from "@slipway/engine/flows/run-steps";
+import { changeInstance, InstanceWriteBuffer } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { BadWrite, InstanceHolds } from "@slipway/engine/journal/errors";
 import type { IntentKey } from "@slipway/engine/journal/journal";
@@ -71,10 +71,10 @@ const write = (store: EnvStore, change: (writes: Writes) => void) =>
   changeInstance(INSTANCE, { journal: store }, change);
 
 async function close(store: EnvStore, intent: IntentKey, change: (writes: Writes) => void): Promise<void> {
-  const ledger = new Ledger(store, store.instanceNow);
-  ledger.close(intent);
-  ledger.write(change);
-  await ledger.flush();
+  const buffer = new InstanceWriteBuffer(store, store.instanceNow);
+  buffer.completeIntent(intent);
+  buffer.write(change);
+  await buffer.flush();
 }
 
 const withInstance = async (): Promise<EnvStore> => {

@@ -2,15 +2,15 @@ import { configDeletionQuery } from "@slipway/protocol/director/config";
 import { deleteConfigs, latestConfig } from "../../store/configs.ts";
 import { addEvent } from "../../store/events.ts";
 import { inTransaction } from "../../store/open.ts";
-import { given } from "../call.ts";
+import { queryString } from "../call.ts";
 import { demandConfig } from "../change-config.ts";
 import { BadConfigRequest, NoSuchConfig } from "../refusals.ts";
 import { nothing } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
 export const deleteConfigsByName = endpoint({ query: configDeletionQuery }, async (call, { db }) => {
-  const type = given(call.query, "type");
-  const name = given(call.query, "name");
+  const type = queryString(call.query, "type");
+  const name = queryString(call.query, "name");
   if (type === undefined || name === undefined) {
     throw BadConfigRequest({ why: "'type' and 'name' of the config to delete must be given" });
   }

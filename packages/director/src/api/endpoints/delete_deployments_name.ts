@@ -1,6 +1,6 @@
 import { deploymentDeletionQuery } from "@slipway/protocol/director/deployment";
 import { deleteDeploymentParams } from "@slipway/protocol/director/task-params";
-import { flag, param } from "../call.ts";
+import { param, queryFlag } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
@@ -11,6 +11,6 @@ export const deleteDeploymentsName = endpoint({ query: deploymentDeletionQuery }
     type: "delete_deployment",
     description: `delete deployment ${name}`,
     deployment: name,
-    params: { force: flag(call.query, "force") },
+    params: { force: queryFlag(call.query, "force") },
   });
 });

@@ -1,7 +1,7 @@
 import { diskDeletionQuery } from "@slipway/protocol/director/disk";
 import { deleteOrphanDisksParams, orphanDiskParams } from "@slipway/protocol/director/task-params";
 import { diskHolder } from "../../store/disks.ts";
-import { flag, param } from "../call.ts";
+import { param, queryFlag } from "../call.ts";
 import { DiskInUse } from "../refusals.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
@@ -9,7 +9,7 @@ import { startTask } from "../start-task.ts";
 /** Deletes a disk. With `orphan=true` it leaves its instance for the orphan list; without, only an orphaned one is deleted. */
 export const deleteDisksCid = endpoint({ query: diskDeletionQuery }, async (call, services) => {
   const cid = param(call, "cid");
-  if (flag(call.query, "orphan")) {
+  if (queryFlag(call.query, "orphan")) {
     return startTask(call, services, orphanDiskParams, {
       type: "orphan_disk",
       description: "orphan disk",

@@ -4,7 +4,7 @@ import { inTransaction } from "../../store/open.ts";
 import { param } from "../call.ts";
 import { linkOf } from "../link-lookup.ts";
 import { LinkNotExternal, LinkNotFound } from "../link-refusals.ts";
-import { mayTouch } from "../permissions.ts";
+import { canAccess } from "../permissions.ts";
 import { nothing } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -13,7 +13,7 @@ export const deleteLinksId = endpoint({}, async (call, { db }) => {
   const id = param(call, "id");
   const found = await linkOf(db, id);
   const owners = [...found.teams, ...(found.external ? found.ownerTeams : [])];
-  if (!mayTouch(call.access, "admin", owners)) throw LinkNotFound({ id });
+  if (!canAccess(call.access, "admin", owners)) throw LinkNotFound({ id });
   if (!found.external) throw LinkNotExternal({});
   await inTransaction(db, async (tx) => {
     await removeExternalLink(tx, found.id);

@@ -1,6 +1,6 @@
 import { stemcellDeletionQuery } from "@slipway/protocol/director/stemcell";
 import { deleteStemcellParams } from "@slipway/protocol/director/task-params";
-import { flag, param } from "../call.ts";
+import { param, queryFlag } from "../call.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
@@ -12,7 +12,7 @@ export const deleteStemcellsNameVersion = endpoint(
     return startTask(call, services, deleteStemcellParams, {
       type: "delete_stemcell",
       description: `delete stemcell: ${name}/${version}`,
-      params: { name, version, force: flag(call.query, "force") },
+      params: { name, version, force: queryFlag(call.query, "force") },
     });
   },
 );

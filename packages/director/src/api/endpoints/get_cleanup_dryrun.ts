@@ -1,6 +1,6 @@
 import { cleanUpPreview, cleanUpQuery } from "@slipway/protocol/director/cleanup";
 import { findUnused } from "../../artifacts/find-unused.ts";
-import { flag } from "../call.ts";
+import { queryFlag } from "../call.ts";
 import { orphanDiskWire, orphanedVmWire, stemcellWire } from "../leftover-wire.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
@@ -10,8 +10,8 @@ export const getCleanupDryrun = endpoint(
   { query: cleanUpQuery, reply: cleanUpPreview },
   async (call, services) => {
     const unused = await findUnused(services, {
-      all: flag(call.query, "remove_all"),
-      keepDisks: flag(call.query, "keep_orphaned_disks"),
+      all: queryFlag(call.query, "remove_all"),
+      keepDisks: queryFlag(call.query, "keep_orphaned_disks"),
     });
     return json({
       releases: unused.releases.map(({ name, versions }) => ({ name, versions: [...versions] })),

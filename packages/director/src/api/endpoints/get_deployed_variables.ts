@@ -1,7 +1,7 @@
 import { deployedVariable } from "@slipway/protocol/director/variable";
 import { deploymentsUsing } from "../../store/variable-sets.ts";
 import { param } from "../call.ts";
-import { mayTouch } from "../permissions.ts";
+import { canAccess } from "../permissions.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -10,7 +10,7 @@ export const getDeployedVariables = endpoint({ reply: deployedVariable }, async 
   const using = await deploymentsUsing(db, param(call, "name"));
   return json({
     deployments: using
-      .filter(({ teams }) => mayTouch(call.access, "read", teams))
+      .filter(({ teams }) => canAccess(call.access, "read", teams))
       .map(({ deployment, id }) => ({ name: deployment, version: id })),
   });
 });

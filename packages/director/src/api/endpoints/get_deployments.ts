@@ -3,8 +3,8 @@ import * as v from "valibot";
 import { type ConfigRecord, currentConfigs } from "../../store/configs.ts";
 import { type DeploymentSummary, summarizeDeployments } from "../../store/deployments.ts";
 import { deploymentLock, listLocks } from "../../tasks/locks.ts";
-import { flag } from "../call.ts";
-import { mayTouch } from "../permissions.ts";
+import { queryFlag } from "../call.ts";
+import { canAccess } from "../permissions.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -12,18 +12,18 @@ export const getDeployments = endpoint(
   { query: deploymentsQuery, reply: v.array(deployment) },
   async ({ query, access }, { db }) => {
     const deployments = (await summarizeDeployments(db)).filter(({ teams }) =>
-      mayTouch(access, "read", teams),
+      canAccess(access, "read", teams),
     );
     const current = await currentConfigs(db, "cloud");
-    const locks = flag(query, "exclude_lock") ? [] : await listLocks(db);
+    const locks = queryFlag(query, "exclude_lock") ? [] : await listLocks(db);
     const locked = new Set(locks.map(({ type, resource }) => `lock:${type}:${resource.join(":")}`));
     return json(
       deployments.map((deployment) => ({
         name: deployment.name,
-        ...(flag(query, "exclude_configs") ? {} : { cloud_config: cloudConfigOf(deployment, current) }),
-        ...(flag(query, "exclude_releases") ? {} : { releases: deployment.releases }),
-        ...(flag(query, "exclude_stemcells") ? {} : { stemcells: deployment.stemcells }),
-        ...(flag(query, "exclude_lock") ? {} : { locked: locked.has(deploymentLock(deployment.name)) }),
+        ...(queryFlag(query, "exclude_configs") ? {} : { cloud_config: cloudConfigOf(deployment, current) }),
+        ...(queryFlag(query, "exclude_releases") ? {} : { releases: deployment.releases }),
+        ...(queryFlag(query, "exclude_stemcells") ? {} : { stemcells: deployment.stemcells }),
+        ...(queryFlag(query, "exclude_lock") ? {} : { locked: locked.has(deploymentLock(deployment.name)) }),
         teams: [...deployment.teams],
       })),
     );

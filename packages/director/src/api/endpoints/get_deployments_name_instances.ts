@@ -3,7 +3,7 @@ import { formatQuery, instance as instanceWire } from "@slipway/protocol/directo
 import { listVmsParams } from "@slipway/protocol/director/task-params";
 import * as v from "valibot";
 import { loadInstances } from "../../store/instances.ts";
-import { given, param } from "../call.ts";
+import { param, queryString } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
@@ -15,7 +15,7 @@ export const getDeploymentsNameInstances = endpoint(
   { query: formatQuery, reply: v.array(instanceWire) },
   async (call, services) => {
     const { name } = await deploymentOf(services.db, param(call, "deployment"));
-    if (given(call.query, "format") === "full") {
+    if (queryString(call.query, "format") === "full") {
       return startTask(call, services, listVmsParams, {
         type: "instances",
         description: "retrieve vm-stats",

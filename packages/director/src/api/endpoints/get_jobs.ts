@@ -2,7 +2,7 @@ import { releaseJob, releaseJobQuery } from "@slipway/protocol/director/release"
 import * as v from "valibot";
 import { jobOf } from "../../store/release-parts.ts";
 import { listReleases } from "../../store/releases.ts";
-import { given } from "../call.ts";
+import { queryString } from "../call.ts";
 import { NoSuchJob, NoSuchRelease, ParameterMissing } from "../refusals.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
@@ -12,7 +12,7 @@ export const getJobs = endpoint(
   { query: releaseJobQuery, reply: v.array(releaseJob) },
   async ({ query }, { db }) => {
     const needed = (name: keyof typeof releaseJobQuery.entries): string => {
-      const value = given(query, name);
+      const value = queryString(query, name);
       if (value === undefined) throw ParameterMissing({ where: "query", name });
       return value;
     };

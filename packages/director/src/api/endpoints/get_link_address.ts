@@ -1,10 +1,10 @@
 import { linkAddress as addressOf } from "@slipway/engine/jobs/links/address";
 import { linkAddress, linkAddressQuery } from "@slipway/protocol/director/link";
 import { dnsIds } from "../../store/dns-ids.ts";
-import { given, many } from "../call.ts";
+import { queryList, queryString } from "../call.ts";
 import { linkOf } from "../link-lookup.ts";
 import { LinkIdMissing, LinkNotFound, LinkStatusUnknown, LinkZoneUnknown } from "../link-refusals.ts";
-import { mayTouch } from "../permissions.ts";
+import { canAccess } from "../permissions.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -14,14 +14,14 @@ const STATUSES = ["healthy", "unhealthy", "all", "default"];
 export const getLinkAddress = endpoint(
   { query: linkAddressQuery, reply: linkAddress },
   async ({ query, access }, { db }) => {
-    const id = given(query, "link_id");
+    const id = queryString(query, "link_id");
     if (id === undefined) throw LinkIdMissing({});
-    const azs = [...many(query, "azs"), ...many(query, "azs[]")];
-    const status = given(query, "status") ?? "default";
+    const azs = [...queryList(query, "azs"), ...queryList(query, "azs[]")];
+    const status = queryString(query, "status") ?? "default";
     if (!STATUSES.includes(status)) throw LinkStatusUnknown({ known: STATUSES });
     const found = await linkOf(db, id);
     // An external link is of a shared provider, which every team may consume.
-    if (!found.external && !mayTouch(access, "read", found.teams)) throw LinkNotFound({ id });
+    if (!found.external && !canAccess(access, "read", found.teams)) throw LinkNotFound({ id });
     const ids = await dnsIds(db, [String(found.content.deployment_name)]);
     for (const az of azs) if (!ids.azs.has(az)) throw LinkZoneUnknown({ az });
     const asked = { azs, status };

@@ -4,7 +4,7 @@ import { LOG_TYPES, logsQuery } from "@slipway/protocol/director/logs";
 import { fetchLogsParams } from "@slipway/protocol/director/task-params";
 import { loadInstances } from "../../store/instances.ts";
 import type { Db } from "../../store/schema.ts";
-import { given, param } from "../call.ts";
+import { param, queryString } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
 import { BadParameter, InstanceWithoutVm, NoSuchGroup } from "../refusals.ts";
 import { endpoint } from "../route.ts";
@@ -15,7 +15,7 @@ const ALL = "*";
 /** `bosh logs`: of one instance, of a group, or of all. */
 export const getLogs = endpoint({ query: logsQuery }, async (call, services) => {
   const { name: deployment } = await deploymentOf(services.db, param(call, "deployment"));
-  const types = listed(given(call.query, "type") ?? "job");
+  const types = listed(queryString(call.query, "type") ?? "job");
   if (!types.every((type) => LOG_TYPES.some((known) => known === type)))
     throw BadParameter({ name: "type", expected: `one or several of ${LOG_TYPES.join(", ")}` });
   const named = await namedBy(services.db, deployment, param(call, "group"), param(call, "index"));
@@ -30,7 +30,7 @@ export const getLogs = endpoint({ query: logsQuery }, async (call, services) => 
       deployment,
       instances: instances.map(({ uuid }) => uuid),
       types: types.join(","),
-      filters: listed(given(call.query, "filters") ?? ""),
+      filters: listed(queryString(call.query, "filters") ?? ""),
     },
   });
 });

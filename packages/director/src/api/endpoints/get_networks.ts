@@ -1,7 +1,7 @@
 import { network, networksQuery } from "@slipway/protocol/director/network";
 import * as v from "valibot";
 import { listNetworks } from "../../store/networks.ts";
-import { flag } from "../call.ts";
+import { queryFlag } from "../call.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 import { utc } from "../times.ts";
@@ -10,7 +10,7 @@ import { utc } from "../times.ts";
 export const getNetworks = endpoint(
   { query: networksQuery, reply: v.array(network) },
   async ({ query }, { db }) => {
-    const orphaned = flag(query, "orphaned");
+    const orphaned = queryFlag(query, "orphaned");
     const all = await listNetworks(db);
     return json(
       all

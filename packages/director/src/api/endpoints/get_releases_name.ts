@@ -2,7 +2,7 @@ import type { CompiledPackage, KnownRelease } from "@slipway/engine/releases/mod
 import { releaseContent, releaseQuery } from "@slipway/protocol/director/release";
 import { compiledFrom } from "../../store/compiled-packages.ts";
 import { listReleases, loadReleases } from "../../store/releases.ts";
-import { given, param } from "../call.ts";
+import { param, queryString } from "../call.ts";
 import { NoSuchRelease, NoSuchReleaseVersion } from "../refusals.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
@@ -14,7 +14,7 @@ export const getReleasesName = endpoint(
     const name = param(call, "name");
     const [found] = await listReleases(db, { name });
     if (found === undefined) throw NoSuchRelease({ name });
-    const version = given(call.query, "version");
+    const version = queryString(call.query, "version");
     if (version === undefined) {
       const versions = found.versions.map((one) => one.version);
       return json(

@@ -1,7 +1,7 @@
 import { task, tasksQuery } from "@slipway/protocol/director/task";
 import * as v from "valibot";
 import { listTasks, taskFilter } from "../../tasks/list.ts";
-import { given } from "../call.ts";
+import { queryString } from "../call.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -9,11 +9,11 @@ export const getTasks = endpoint(
   { query: tasksQuery, reply: v.array(task) },
   async ({ query, access }, { db }) => {
     const filter = taskFilter({
-      state: given(query, "state"),
-      verbose: given(query, "verbose"),
-      limit: given(query, "limit"),
-      deployment: given(query, "deployment"),
-      context_id: given(query, "context_id"),
+      state: queryString(query, "state"),
+      verbose: queryString(query, "verbose"),
+      limit: queryString(query, "limit"),
+      deployment: queryString(query, "deployment"),
+      context_id: queryString(query, "context_id"),
     });
     return json(await listTasks(db, { ...filter, teams: access.read ? undefined : access.adminOf }));
   },

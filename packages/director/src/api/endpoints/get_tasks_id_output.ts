@@ -1,12 +1,12 @@
 import { OUTPUT_TYPES, taskOutputQuery } from "@slipway/protocol/director/task";
 import { readOutput } from "../../tasks/output.ts";
-import { given, type Query } from "../call.ts";
+import { type Query, queryString } from "../call.ts";
 import { BadParameter } from "../refusals.ts";
 import { nothing, plain } from "../reply.ts";
 import { endpoint, type Route } from "../route.ts";
 import { taskOf } from "./get_tasks_id.ts";
 
-const typeOf = (query: { readonly type?: Query[string] }) => given(query, "type") ?? "debug";
+const typeOf = (query: { readonly type?: Query[string] }) => queryString(query, "type") ?? "debug";
 
 /** Logs may show what only administrators of its deployment should see. */
 export const outputPermission: Route["permission"] = (query) =>

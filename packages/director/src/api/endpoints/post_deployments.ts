@@ -2,11 +2,11 @@ import { canonicalProblem } from "@slipway/engine/manifest/canonical";
 import { deployQuery } from "@slipway/protocol/director/deployment";
 import { deployParams } from "@slipway/protocol/director/task-params";
 import { ensureDeployment, teamsOfDeployment } from "../../store/deployments.ts";
-import { checked, given } from "../call.ts";
+import { checked, queryString } from "../call.ts";
 import { contextConfigs } from "../deploy-configs.ts";
 import { deployDescription, deployOptionsOf } from "../deploy-options.ts";
 import { keysOf } from "../documents.ts";
-import { demandTouch } from "../permissions.ts";
+import { requireAccess } from "../permissions.ts";
 import { BadDeploymentName, ParameterMissing } from "../refusals.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
@@ -18,9 +18,9 @@ export const postDeployments = endpoint({ query: deployQuery }, async (call, ser
     (await keysOf(services.documents, { text: manifest, what: "the manifest", number: 440001 }, "name")).name,
   );
   const known = await teamsOfDeployment(services.db, name);
-  if (known !== undefined) demandTouch(call.access, "admin", known);
+  if (known !== undefined) requireAccess(call.access, "admin", known);
   const teams = known ?? call.access.adminOf;
-  const configs = await contextConfigs(services.db, given(call.query, "context"), teams);
+  const configs = await contextConfigs(services.db, queryString(call.query, "context"), teams);
   const params = checked(
     deployParams,
     { manifest, ...configs, options: deployOptionsOf(call.query) },
@@ -28,7 +28,7 @@ export const postDeployments = endpoint({ query: deployQuery }, async (call, ser
   );
   const deployment = await ensureDeployment(services.db, name, teams);
   // Another request may have made the deployment meanwhile.
-  demandTouch(call.access, "admin", deployment.teams);
+  requireAccess(call.access, "admin", deployment.teams);
   return startTask(call, services, deployParams, {
     type: "update_deployment",
     description: deployDescription(call.query),

@@ -2,7 +2,7 @@ import { messageTrail } from "@slipway/kernel/errors";
 import { deploymentDiff, diffQuery } from "@slipway/protocol/director/diff";
 import { teamsOfDeployment } from "../../store/deployments.ts";
 import { listNetworks } from "../../store/networks.ts";
-import { given, param } from "../call.ts";
+import { param, queryString } from "../call.ts";
 import { currentConfigs } from "../deploy-configs.ts";
 import { deployedDocument, wantedWith } from "../deploy-documents.ts";
 import { difference, keysOf } from "../documents.ts";
@@ -18,7 +18,7 @@ export const postDeploymentsNameDiff = endpoint(
   async (call, { db, documents, onError, managesNetworks, ignoreMissingGateway }) => {
     const main = { text: await call.text(), what: "the manifest" };
     await keysOf(documents, { ...main, number: 440001 });
-    const redact = given(call.query, "redact") !== "false";
+    const redact = queryString(call.query, "redact") !== "false";
     const name = param(call, "deployment");
     const teams = (await teamsOfDeployment(db, name)) ?? call.access.adminOf;
     const context = await currentConfigs(db, teams);

@@ -1,6 +1,6 @@
 import { actionQuery } from "@slipway/protocol/director/instance";
 import { updateInstanceParams } from "@slipway/protocol/director/task-params";
-import { flag, param } from "../call.ts";
+import { param, queryFlag } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
 import { plain } from "../reply.ts";
 import { endpoint } from "../route.ts";
@@ -23,9 +23,9 @@ export const postInstanceGroupsActions = endpoint({ query: actionQuery }, async 
       group,
       instance: instance.uuid,
       action,
-      hard: flag(call.query, "hard"),
-      skip_drain: flag(call.query, "skip_drain"),
-      ignore_unresponsive_agent: flag(call.query, "ignore_unresponsive_agent"),
+      hard: queryFlag(call.query, "hard"),
+      skip_drain: queryFlag(call.query, "skip_drain"),
+      ignore_unresponsive_agent: queryFlag(call.query, "ignore_unresponsive_agent"),
     },
   });
 });

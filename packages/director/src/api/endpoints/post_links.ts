@@ -10,7 +10,7 @@ import {
   LinkProviderNotShared,
   LinkProviderUnknown,
 } from "../link-refusals.ts";
-import { mayTouch } from "../permissions.ts";
+import { canAccess } from "../permissions.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -21,7 +21,7 @@ export const postLinks = endpoint({ body: newLink, reply: link }, async (call, {
   const provider = await findProvider(db, idOf(id));
   if (provider === undefined || provider.content === null) throw LinkProviderUnknown({ id });
   if (!provider.shared)
-    throw mayTouch(call.access, "read", provider.teams)
+    throw canAccess(call.access, "read", provider.teams)
       ? LinkProviderNotShared({})
       : LinkProviderUnknown({ id });
   const networks = (provider.content.networks ?? []) as readonly string[];
@@ -35,7 +35,7 @@ export const postLinks = endpoint({ body: newLink, reply: link }, async (call, {
   const made = await inTransaction(db, async (tx) => {
     const asked = { name, ownerTeams: call.access.adminOf };
     const added = await addExternalLink(tx, provider, asked, told.content, (teams) =>
-      mayTouch(call.access, "admin", teams),
+      canAccess(call.access, "admin", teams),
     );
     if (added === undefined) throw LinkConsumerTaken({ name });
     if (!added.created) return added.link;

@@ -1,7 +1,7 @@
 import { readDigest } from "@slipway/engine/stemcells/digest";
 import { releaseAddress, releaseUploadQuery } from "@slipway/protocol/director/release";
 import { updateReleaseParams } from "@slipway/protocol/director/task-params";
-import { flag } from "../call.ts";
+import { queryFlag } from "../call.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
@@ -17,8 +17,8 @@ export const postReleases = endpoint(
       params: {
         location,
         sha1: sha1 || undefined,
-        fix: flag(call.query, "fix"),
-        rebase: flag(call.query, "rebase"),
+        fix: queryFlag(call.query, "fix"),
+        rebase: queryFlag(call.query, "rebase"),
       },
     });
   },

@@ -1,6 +1,6 @@
 import { releaseUploadQuery } from "@slipway/protocol/director/release";
 import { updateReleaseParams } from "@slipway/protocol/director/task-params";
-import { flag } from "../call.ts";
+import { queryFlag } from "../call.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 import { receiveUpload } from "../uploads.ts";
@@ -11,7 +11,7 @@ export const postReleasesArchive = endpoint({ query: releaseUploadQuery }, (call
     startTask(call, services, updateReleaseParams, {
       type: "update_release",
       description: "create release",
-      params: { path, fix: flag(call.query, "fix"), rebase: flag(call.query, "rebase") },
+      params: { path, fix: queryFlag(call.query, "fix"), rebase: queryFlag(call.query, "rebase") },
     }),
   ),
 );

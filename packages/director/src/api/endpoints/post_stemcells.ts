@@ -1,6 +1,6 @@
 import { stemcellAddress, stemcellUploadQuery } from "@slipway/protocol/director/stemcell";
 import { updateStemcellParams } from "@slipway/protocol/director/task-params";
-import { flag } from "../call.ts";
+import { queryFlag } from "../call.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
@@ -12,7 +12,7 @@ export const postStemcells = endpoint(
     return startTask(call, services, updateStemcellParams, {
       type: "update_stemcell",
       description: "create stemcell",
-      params: { location, sha1: sha1 || undefined, fix: flag(call.query, "fix") },
+      params: { location, sha1: sha1 || undefined, fix: queryFlag(call.query, "fix") },
     });
   },
 );

@@ -1,6 +1,6 @@
 import { stemcellUploadQuery } from "@slipway/protocol/director/stemcell";
 import { updateStemcellParams } from "@slipway/protocol/director/task-params";
-import { flag } from "../call.ts";
+import { queryFlag } from "../call.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 import { receiveUpload } from "../uploads.ts";
@@ -11,7 +11,7 @@ export const postStemcellsArchive = endpoint({ query: stemcellUploadQuery }, (ca
     startTask(call, services, updateStemcellParams, {
       type: "update_stemcell",
       description: "create stemcell",
-      params: { path, fix: flag(call.query, "fix") },
+      params: { path, fix: queryFlag(call.query, "fix") },
     }),
   ),
 );

@@ -2,7 +2,7 @@ import { stateQuery } from "@slipway/protocol/director/deployment";
 import { changeStateParams, STATES } from "@slipway/protocol/director/task-params";
 import { loadInstances } from "../../store/instances.ts";
 import type { Db } from "../../store/schema.ts";
-import { type Call, given, param } from "../call.ts";
+import { type Call, param, queryString } from "../call.ts";
 import { deployDescription, deployOptionsOf } from "../deploy-options.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
 import { BadParameter, ManifestNotWanted, NeverDeployed, NoSuchGroup } from "../refusals.ts";
@@ -13,7 +13,7 @@ import { startTask } from "../start-task.ts";
 export const putDeploymentsNameJobs = endpoint({ query: stateQuery }, async (call, services) => {
   const { db } = services;
   const deployment = await deploymentOf(db, param(call, "deployment"));
-  const to = STATES.find((state) => state === given(call.query, "state"));
+  const to = STATES.find((state) => state === queryString(call.query, "state"));
   if (to === undefined)
     throw BadParameter({ name: "state", expected: `one of ${STATES.join(", ")}`, number: 140006 });
   if ((await call.text()).trim() !== "") {

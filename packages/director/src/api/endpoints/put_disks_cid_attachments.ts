@@ -1,6 +1,6 @@
 import { diskAttachmentQuery } from "@slipway/protocol/director/disk";
 import { attachDiskParams } from "@slipway/protocol/director/task-params";
-import { given, param, type QueryOf } from "../call.ts";
+import { param, type QueryOf, queryString } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
 import { BadParameter, ParameterMissing } from "../refusals.ts";
 import { endpoint } from "../route.ts";
@@ -12,7 +12,7 @@ export const putDisksCidAttachments = endpoint({ query: diskAttachmentQuery }, a
   const group = required(call.query, "job");
   const asked = required(call.query, "instance_id");
   const { uuid } = await instanceOf(services.db, deployment, group, asked);
-  const properties = given(call.query, "disk_properties");
+  const properties = queryString(call.query, "disk_properties");
   if (properties !== undefined && properties !== "copy") {
     throw BadParameter({ name: "disk_properties", expected: "'copy', if anything" });
   }
@@ -33,7 +33,7 @@ export const putDisksCidAttachments = endpoint({ query: diskAttachmentQuery }, a
 type AttachmentQuery = QueryOf<{ query: typeof diskAttachmentQuery }>;
 
 function required(query: AttachmentQuery, name: keyof AttachmentQuery): string {
-  const value = given(query, name);
+  const value = queryString(query, name);
   if (value !== undefined) return value;
   throw ParameterMissing({ where: "query", name });
 }

@@ -1,4 +1,4 @@
-import { AgentRefused, AgentSilent, AgentUnaware, type KeepsFiles } from "@slipway/engine/agents/agent";
+import { AgentRefused, AgentSilent, AgentUnaware, type StoreFiles } from "@slipway/engine/agents/agent";
 import { LARGEST_STORE_FILE } from "@slipway/protocol/agent/store-file";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Harness, startHarness } from "../testing/harness.ts";
@@ -8,7 +8,7 @@ import { seedShop, WEB_0, WEB_1 } from "../testing/seed.ts";
 const files = new Map<string, string>();
 let trouble: Error | undefined;
 const asked: string[] = [];
-const agent: KeepsFiles = {
+const agent: StoreFiles = {
   writeStoreFile: async (path, content) => {
     asked.push(`write ${path}`);
     if (trouble !== undefined) throw trouble;

@@ -2,7 +2,7 @@ import { typedConfig, typedConfigQuery, typedConfigsQuery } from "@slipway/proto
 import { configDiff, typedConfigDiffQuery } from "@slipway/protocol/director/diff";
 import * as v from "valibot";
 import { latestConfig, listConfigs } from "../../store/configs.ts";
-import { given, type QueryOf, whole } from "../call.ts";
+import { type QueryOf, queryInt, queryString } from "../call.ts";
 import { changeConfig, noteRefusal } from "../change-config.ts";
 import { checkConfigContent, checkCpiVariables } from "../config-content.ts";
 import { difference } from "../documents.ts";
@@ -14,11 +14,12 @@ import { utc } from "../times.ts";
 /** `/cloud_configs`, `/runtime_configs`, `/cpi_configs`: configs of one type, by an older form. */
 type Type = "cloud" | "runtime" | "cpi";
 
-const nameOf = (query: QueryOf<{ query: typeof typedConfigQuery }>) => given(query, "name") ?? "default";
+const nameOf = (query: QueryOf<{ query: typeof typedConfigQuery }>) =>
+  queryString(query, "name") ?? "default";
 
 export const getTypedConfigs = (type: Type) =>
   endpoint({ query: typedConfigsQuery, reply: v.array(typedConfig) }, async ({ query }, { db }) => {
-    const limit = whole(query, "limit", 1) ?? 1;
+    const limit = queryInt(query, "limit", 1) ?? 1;
     const configs = await listConfigs(db, { type, name: nameOf(query), limit });
     return json(
       configs.map(({ name, content, createdAt }) => ({
@@ -47,7 +48,7 @@ export const postTypedConfigsDiff = (type: Type) =>
   endpoint({ query: typedConfigDiffQuery, reply: configDiff }, async (call, { db, documents }) => {
     const main = { text: await call.text(), what: `the ${type} config` };
     const latest = await latestConfig(db, type, nameOf(call.query));
-    const redact = type !== "cloud" && given(call.query, "redact") !== "false";
+    const redact = type !== "cloud" && queryString(call.query, "redact") !== "false";
     const before = { main: { text: latest?.content, loose: true as const } };
     return difference(documents, { before, after: { main }, redact, number: 440001 }, {});
   });

@@ -23,7 +23,7 @@ export interface Sent {
   readonly body?: Buffer | string | undefined;
 }
 
-export interface Told {
+export interface TargetReply {
   /** 0: the connection was cut, which is an answer, too. */
   readonly status: number;
   readonly body: string;
@@ -33,7 +33,7 @@ export interface Told {
 export interface Target {
   readonly log: () => string;
   alive(): boolean;
-  send(sent: Sent): Promise<Told>;
+  send(sent: Sent): Promise<TargetReply>;
   /** Sets the answer of the CPI from now on. */
   cpiSays(answer: string | Buffer): Promise<void>;
   /** Returns everything a reader of the API can see, to find out what has changed. */
@@ -61,7 +61,7 @@ export async function startTarget(): Promise<Target> {
   const ca = await readFile(join(dir, "state", "pki", "ca.pem"), "utf8").catch(() => undefined);
   const port = Number(new URL(url).port);
 
-  const send = (sent: Sent): Promise<Told> =>
+  const send = (sent: Sent): Promise<TargetReply> =>
     new Promise((resolve) => {
       const credentials = sent.user === undefined ? [] : [`${sent.user}:${sent.user}-pw`];
       const [login] = credentials.map((pair) => `Basic ${Buffer.from(pair).toString("base64")}`);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { makeAgents } from "@slipway/engine/agents/agents";
 import { agentSecret } from "@slipway/engine/agents/credentials";
-import { directorCredentials } from "@slipway/engine/agents/nats/nats-way";
+import { directorCredentials } from "@slipway/engine/agents/nats/nats-transport-provider";
 import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { configuredClouds } from "@slipway/engine/clouds/testing/configured";
 import { type Authority, openAuthority } from "@slipway/engine/pki/authority";
@@ -45,14 +45,14 @@ async function running(db: Db, stateDir: string, config: NatsOptions["config"]) 
   const onError = (error: unknown) => {
     throw error;
   };
-  const { way, authorities } = await openNats({
+  const { transportProvider, authorities } = await openNats({
     ...{ config, stateDir, authority, secret, db, ...tools, onError },
     log: () => undefined,
     atClose: (one) => closes.push(one),
   });
   const agents = makeAgents({
     ...{ authority, secret, port: 1, directorUuid: "d-1", ...tools, warn: () => undefined },
-    ...{ nats: way, transport: "nats" },
+    ...{ nats: transportProvider, transport: "nats" },
   });
   const runner = assemble({
     ...{

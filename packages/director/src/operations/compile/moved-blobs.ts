@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { KeepsBlobs, MadeBlob } from "@slipway/engine/agents/agent";
+import type { BlobTransfer, MadeBlob } from "@slipway/engine/agents/agent";
 import { blobId } from "@slipway/engine/blobs/blob-id";
 import type { StoredBlob } from "@slipway/engine/blobs/blobs";
 import { readDigest } from "@slipway/engine/stemcells/digest";
@@ -14,7 +14,7 @@ interface NamedBlob extends MadeBlob {
 
 /** Sends a blob to where the agent looks first. A blob that changed since it was stored is noticed. */
 export async function pushBlob(
-  agent: KeepsBlobs,
+  agent: BlobTransfer,
   { name, blobId: id, digest }: NamedBlob,
   { blobs }: Pick<OperationContext, "blobs">,
   signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function pushBlob(
 
 /** Stores a blob that an agent made as one of this task. Nothing is kept of a blob that changed on its way. */
 export async function pullBlob(
-  agent: KeepsBlobs,
+  agent: BlobTransfer,
   { name, blobId: id, digest }: NamedBlob,
   taskId: number,
   { blobs, random }: Pick<OperationContext, "blobs" | "random">,

@@ -19,7 +19,7 @@ import type { Placement } from "@slipway/engine/plan/plan";
 import type { KnownRelease } from "@slipway/engine/releases/model";
 import type { JobsToRun } from "@slipway/engine/steps/context";
 import type { OperationContext } from "../operation.ts";
-import { bringJobs } from "./bring-jobs.ts";
+import { deliverJobs } from "./deliver-jobs.ts";
 import { pinContext } from "./fill-context.ts";
 import type { JobsPlanner } from "./jobs-planner.ts";
 import { type InstanceToRender, type RenderedInstance, renderInstances } from "./render-instances.ts";
@@ -118,7 +118,7 @@ export async function prepareJobs(
         if (known !== undefined) rendered.set(uuid, { ...known, archive });
       }
     },
-    toRun: (compiled) => bringJobs(instanceJobs(compiled), withLearned, tools),
+    toRun: (compiled) => deliverJobs(instanceJobs(compiled), withLearned, tools),
   };
 
   function toBeRendered(one: DesiredInstance): InstanceToRender {

@@ -5,9 +5,14 @@ import { variableConsumers } from "@slipway/engine/jobs/links/of-variables";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import { type LinkedName, withLinkedNames } from "@slipway/engine/variables/consumes";
 import { type Definition, definitionsOf } from "@slipway/engine/variables/definitions";
-import { BadVariables, UsedTooEarly, VariableMissing } from "@slipway/engine/variables/errors";
+import { BadVariables, UsedBeforeResolved, VariableMissing } from "@slipway/engine/variables/errors";
 import { absoluteName, referenceOf, type Scope } from "@slipway/engine/variables/names";
-import { earlyPlaces, isAllCloudProperties, isEarly, isEnv } from "@slipway/engine/variables/parts";
+import {
+  isAllCloudProperties,
+  isEnv,
+  isResolvedEagerly,
+  isResolvedEagerlyInDeploy,
+} from "@slipway/engine/variables/parts";
 import { type Documents, pinDocuments } from "@slipway/engine/variables/pin-documents";
 import {
   findAll,
@@ -108,11 +113,11 @@ export async function deploymentVariables(
   const { now, later } = splitByLinks(definitions, scope);
   const waiting = new Set(fresh ? later.map(({ name }) => name) : []);
   if (fresh) await generateAll(now, generation);
-  await refuseRelativeNames(documents.cloudConfigs, ([, ...place]) => isEarly("cloud")(place));
+  await refuseRelativeNames(documents.cloudConfigs, ([, ...place]) => isResolvedEagerly("cloud")(place));
   const resolved = await resolveVariables(documents, {
     scope,
-    get: (name) => (waiting.has(name) ? Promise.resolve(UsedTooEarly({ name })) : get(name)),
-    within: earlyPlaces,
+    get: (name) => (waiting.has(name) ? Promise.resolve(UsedBeforeResolved({ name })) : get(name)),
+    within: isResolvedEagerlyInDeploy,
     byKey: isAllCloudProperties,
     // What waits may be used there.
     ...(waiting.size === 0 && { needed: withEnv }),
@@ -181,7 +186,8 @@ function othersVariables(
 }
 
 /** Places whose missing variables are reported at once, including the env of groups. */
-const withEnv: Within = (place) => earlyPlaces(place) || (place[0] === "manifest" && isEnv(place.slice(1)));
+const withEnv: Within = (place) =>
+  isResolvedEagerlyInDeploy(place) || (place[0] === "manifest" && isEnv(place.slice(1)));
 
 interface Pinning {
   readonly pins: ReadonlyMap<string, string>;

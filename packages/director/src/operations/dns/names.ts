@@ -1,4 +1,4 @@
-import type { Names } from "@slipway/engine/steps/context";
+import type { DnsPublisher } from "@slipway/engine/steps/context";
 import { dnsVersionOf } from "../../store/dns.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import type { OperationContext } from "../operation.ts";
@@ -6,7 +6,7 @@ import { renewedDns } from "./records.ts";
 import { type Telling, tellAgents, tellBehind } from "./tell.ts";
 
 /** The names that a task changes and tells of. Undefined where instances have none. */
-export function namesOf(tools: OperationContext, task: TaskContext): Names | undefined {
+export function namesOf(tools: OperationContext, task: TaskContext): DnsPublisher | undefined {
   const { dns, db, clock, agents } = tools;
   if (dns?.enabled !== true) return undefined;
   const telling: Telling = {
@@ -18,7 +18,7 @@ export function namesOf(tools: OperationContext, task: TaskContext): Names | und
     debug: (line) => task.debug(line),
   };
   return {
-    bring: async (agent, address) => {
+    sync: async (agent, address) => {
       if ((await dnsVersionOf(db, address.agentId)) > 0) return;
       const { now, moved } = await task.write((tx) => renewedDns(tx, dns));
       await tellAgents([address], now, { ...telling, agents: { agent: () => agent } });

@@ -1,4 +1,4 @@
-import { type Agent, type AgentAddress, AgentUnaware, type Reaches } from "@slipway/engine/agents/agent";
+import { type Agent, type AgentAddress, type AgentLookup, AgentUnaware } from "@slipway/engine/agents/agent";
 import type { Clock } from "@slipway/kernel/clock";
 import { DeadlineExceeded, withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
@@ -12,7 +12,7 @@ const TELL_MS = 10_000;
 const AT_ONCE = 100;
 
 export interface Telling {
-  readonly agents: Reaches<Pick<Agent, "putBlob" | "syncDns">>;
+  readonly agents: AgentLookup<Pick<Agent, "putBlob" | "syncDns">>;
   /** Database, for reading only. */
   readonly db: Db;
   readonly write: (work: (db: Db) => Promise<void>) => Promise<void>;

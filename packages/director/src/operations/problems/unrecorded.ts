@@ -67,7 +67,7 @@ export async function scanUnrecorded(
 }
 
 /** Reports whether a deploy might do harm before an operator has decided: a second VM, or an older disk in place of this one. */
-export const isInTheWay = ({ type, mountedOn }: FoundProblem): boolean =>
+export const blocksDeploy = ({ type, mountedOn }: FoundProblem): boolean =>
   type === "unrecorded_vm" || (type === "unrecorded_disk" && mountedOn.length > 0);
 
 const nobodys = (what: string, cid: string, name: unknown): string =>

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Ledger } from "@slipway/engine/flows/run-steps";
+import { InstanceWriteBuffer } from "@slipway/engine/flows/run-steps";
 import { systemClock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
@@ -54,7 +54,7 @@ const waysToWrite = (name: string, task: TaskContext): Record<string, () => Prom
   records: () => task.write((db) => ensureDeployment(db, `of-${name}`)),
   event: () => task.audit({ action: "create", objectType: "vm", objectName: `of-${name}` }),
   intent: () =>
-    new Ledger(task.journal).flush({
+    new InstanceWriteBuffer(task.journal).flush({
       taskId: task.id,
       number: task.journal.newNumber(),
       scope: `of-${name}`,

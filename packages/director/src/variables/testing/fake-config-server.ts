@@ -80,7 +80,7 @@ export async function fakeConfigServer(): Promise<FakeConfigServer> {
 }
 
 /** Returns an address where no server listens. */
-export async function nobody(): Promise<string> {
+export async function unansweredUrl(): Promise<string> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -7,7 +7,7 @@ import type { Random } from "@slipway/kernel/random";
 import { sharedAbort } from "@slipway/kernel/shared-abort";
 import { agentSubject, isSubjectToken, replySubject } from "@slipway/protocol/agent/subjects";
 import { NotASubject } from "./errors.ts";
-import { type Outcome, Waiters } from "./waiters.ts";
+import { type BusReply, Waiters } from "./waiters.ts";
 
 export interface BusOptions {
   /** `nats://host:port`; all are servers of one bus. */
@@ -59,7 +59,7 @@ export class NatsBus {
   readonly #listeners: { readonly subject: string; readonly take: Listener }[] = [];
   readonly #unsent: { readonly subject: string; readonly text: string }[] = [];
   #probed: Link | undefined;
-  #trouble = "it was not tried yet";
+  #unconnectedBecause = "it was not tried yet";
 
   constructor(options: BusOptions) {
     this.#options = options;
@@ -69,20 +69,20 @@ export class NatsBus {
   }
 
   /** Sends a request and returns the reply, or why there was none. Rejects with the signal's reason. */
-  async request(request: BusRequest): Promise<Outcome> {
+  async request(request: BusRequest): Promise<BusReply> {
     const { agentId, withinMs, signal } = request;
     if (!isSubjectToken(agentId)) throw NotASubject({ agentId });
     const { clock } = this.#options;
     const started = clock.monotonic();
     const link = await this.#connected(withinMs, signal);
-    if (link === undefined) return { kind: "unconnected", why: this.#trouble };
+    if (link === undefined) return { kind: "unconnected", why: this.#unconnectedBecause };
     const left = Math.max(1, withinMs - (clock.monotonic() - started));
     return await this.#exchange(link, request, left);
   }
 
   /** Why there is no connection, after so long at most; undefined: there is one. */
   async whyUnconnected(withinMs: number): Promise<string | undefined> {
-    return (await this.#connected(withinMs, undefined)) === undefined ? this.#trouble : undefined;
+    return (await this.#connected(withinMs, undefined)) === undefined ? this.#unconnectedBecause : undefined;
   }
 
   get connected(): boolean {
@@ -123,7 +123,7 @@ export class NatsBus {
     await this.#loop;
   }
 
-  async #exchange(link: Link, request: BusRequest, withinMs: number): Promise<Outcome> {
+  async #exchange(link: Link, request: BusRequest, withinMs: number): Promise<BusReply> {
     const { agentId, body, harmless, signal } = request;
     const requestId = this.#options.random.uuid();
     const reply = replySubject(this.#inbox, agentId, requestId);
@@ -222,13 +222,13 @@ export class NatsBus {
         this.#sendUnsent();
         await firstOf(link.gone, signal);
         if (signal.aborted) return;
-        this.#trouble = "the connection was lost";
+        this.#unconnectedBecause = "the connection was lost";
         told = `the connection to NATS at ${server.name} was lost`;
         warn(`${told}; it is made again`);
         this.#waiters.connectionLost();
       } catch (error) {
-        this.#trouble = messageTrail(error);
-        const why = `no connection to NATS at ${server.name}: ${this.#trouble}`;
+        this.#unconnectedBecause = messageTrail(error);
+        const why = `no connection to NATS at ${server.name}: ${this.#unconnectedBecause}`;
         if (why !== told && !signal.aborted) warn(`${why}; it is tried again`);
         told = why;
         failures += 1;

@@ -3,11 +3,11 @@ import type { AgentId } from "@slipway/protocol/ids";
 import { AgentRefused } from "../agent.ts";
 import { readReply } from "../reply.ts";
 import type { AgentTransport, Delivery } from "../transport.ts";
-import type { Phase, Trouble } from "../trouble.ts";
+import type { Phase, TransportFailure } from "../transport-failure.ts";
 import type { AgentBlobs } from "./agent-blobs.ts";
 import type { NatsBus } from "./bus.ts";
 import { NoBlobsOverNats } from "./errors.ts";
-import type { Outcome } from "./waiters.ts";
+import type { BusReply } from "./waiters.ts";
 
 export interface NatsTools {
   readonly bus: Pick<NatsBus, "request" | "description">;
@@ -45,46 +45,46 @@ export function natsTransport(agentId: AgentId, { bus, blobs }: NatsTools): Agen
 const LOOK_AT_AGENT =
   "see that the VM runs and that its network leads to the NATS server; look at its console and at the agent's log in it (/var/vcap/bosh/log/current), then deploy again or recreate the VM";
 
-type Undelivered = Exclude<Outcome, { readonly kind: "answer" | "too-large" }>;
+type Undelivered = Exclude<BusReply, { readonly kind: "answer" | "too-large" }>;
 
 function undelivered(outcome: Undelivered, server: string): Delivery {
-  const trouble = (
-    kind: Trouble["kind"],
+  const failure = (
+    kind: TransportFailure["kind"],
     phase: Phase,
     what: string,
     next: string,
     late = false,
   ): Delivery => ({
-    kind: "trouble",
-    trouble: { kind, phase, what, next },
+    kind: "failed",
+    failure: { kind, phase, what, next },
     late,
   });
   switch (outcome.kind) {
     case "unconnected":
-      return trouble(
+      return failure(
         "unreached",
         "connecting",
         `the Director has no connection to NATS at ${server}: ${outcome.why}`,
         "see that the NATS server runs, and that it knows the Director's certificate",
       );
     case "nobody":
-      return trouble(
+      return failure(
         "unreached",
         "connecting",
         "no agent of this id is connected to NATS",
         `wait for the agent to connect, or ${LOOK_AT_AGENT}`,
       );
     case "forbidden":
-      return trouble(
+      return failure(
         "unreached",
         "connecting",
         "the NATS server does not let the Director send messages to it",
         "allow the Director's user to publish to agent.* in the server's permissions",
       );
     case "lost":
-      return trouble("lost", "sent", "the connection to NATS was lost before an answer", LOOK_AT_AGENT);
+      return failure("lost", "sent", "the connection to NATS was lost before an answer", LOOK_AT_AGENT);
     case "late":
-      return trouble(
+      return failure(
         "lost",
         "sent",
         "the message was sent over NATS, but no answer came",

@@ -4,7 +4,7 @@ import { natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-serve
 import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it } from "vitest";
 import { directorOn } from "../testing/bus.ts";
-import { natsWay } from "./nats-way.ts";
+import { natsTransportProvider } from "./nats-transport-provider.ts";
 
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 
@@ -15,7 +15,7 @@ const impatient = {
 };
 
 const wayOver = (url: string, clock = systemClock) =>
-  natsWay({
+  natsTransportProvider({
     bus: directorOn({ url }, clock).bus,
     urls: [url],
     trust: () => {

@@ -15,7 +15,7 @@ import { agentSecret } from "../credentials.ts";
 import { NETWORKS, testAuthority } from "../testing/real-agent.ts";
 import { NatsBus } from "./bus.ts";
 import { SERVER_NAME } from "./names.ts";
-import { directorCredentials, natsWay } from "./nats-way.ts";
+import { directorCredentials, natsTransportProvider } from "./nats-transport-provider.ts";
 import { natsUsers } from "./users.ts";
 
 sampleTests(1 / 3);
@@ -31,7 +31,7 @@ const usersWith = (agentId: AgentId, lasting: boolean): NatsUsers =>
     ]),
   );
 
-interface Told {
+interface Reply {
   readonly mbus: {
     readonly urls: readonly string[];
     readonly cert: Readonly<Record<"ca" | "certificate" | "private_key", string>>;
@@ -59,7 +59,7 @@ async function introduced(lastingFromBirth = false) {
   const tools = { clock: systemClock, random: systemRandom, warn: () => undefined };
   const bus = new NatsBus({ urls: [server.url], credentials, ...tools });
   onTestFinished(() => bus.close());
-  const nats = natsWay({
+  const nats = natsTransportProvider({
     bus,
     urls: [server.url],
     trust,
@@ -86,7 +86,7 @@ async function introduced(lastingFromBirth = false) {
   );
   const agentUrl = agents.urlFor({ private: { type: "dynamic" } }) ?? "";
   const agent = agents.agent({ agentId, agentUrl });
-  const told = envBosh as unknown as Told;
+  const told = envBosh as unknown as Reply;
   return { server, agents, agent, agentId, agentUrl, machine, told, certificateUntil };
 }
 

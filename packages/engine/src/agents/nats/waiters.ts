@@ -1,7 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 
 /** Result of a request. */
-export type Outcome =
+export type BusReply =
   | { readonly kind: "answer"; readonly text: string }
   /** Nothing was sent. */
   | { readonly kind: "unconnected"; readonly why: string }
@@ -25,21 +25,21 @@ export interface Waiting {
 interface Waiter {
   readonly agentId: string;
   readonly harmless: boolean;
-  readonly end: (outcome: Outcome) => void;
+  readonly end: (outcome: BusReply) => void;
 }
 
 /** Requests that wait for a reply. A reply that is late, or a second one, is dropped. */
 export class Waiters {
   readonly #waiters = new Map<string, Waiter>();
 
-  wait({ requestId, agentId, withinMs, harmless, signal }: Waiting, clock: Clock): Promise<Outcome> {
+  wait({ requestId, agentId, withinMs, harmless, signal }: Waiting, clock: Clock): Promise<BusReply> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         cancel();
         signal?.removeEventListener("abort", aborted);
         this.#waiters.delete(requestId);
       };
-      const end = (outcome: Outcome) => {
+      const end = (outcome: BusReply) => {
         leave();
         resolve(outcome);
       };
@@ -62,7 +62,7 @@ export class Waiters {
     waiter.end(said instanceof Uint8Array ? { kind: "answer", text: Buffer.from(said).toString() } : said);
   }
 
-  end(requestId: string, outcome: Outcome): void {
+  end(requestId: string, outcome: BusReply): void {
     this.#waiters.get(requestId)?.end(outcome);
   }
 
@@ -76,7 +76,7 @@ export class Waiters {
       if (waiter.agentId === agentId) waiter.end({ kind: "forbidden" });
   }
 
-  endAll(outcome: Outcome): void {
+  endAll(outcome: BusReply): void {
     for (const waiter of [...this.#waiters.values()]) waiter.end(outcome);
   }
 }

@@ -1,4 +1,4 @@
-import { directorCredentials } from "@slipway/engine/agents/nats/nats-way";
+import { directorCredentials } from "@slipway/engine/agents/nats/nats-transport-provider";
 import type { Authority } from "@slipway/engine/pki/authority";
 import type { Clock } from "@slipway/kernel/clock";
 import { HttpClient } from "@slipway/kernel/http/client";

@@ -1,5 +1,5 @@
 import type { CrashScenario, Move } from "../scenario.ts";
-import { failedHalfWay } from "./problems.ts";
+import { failedResurrection } from "./problems.ts";
 import { deployed, deployTask, hangAgent, loseVm, ofDb, remembers, small, taskOf } from "./tasks.ts";
 
 /**
@@ -27,5 +27,5 @@ export const WATCHED: readonly CrashScenario[] = [
   ...watched("heals an instance without a VM", {
     task: (view) => taskOf("delete_vm", { vm_cid: ofDb(view).vm }),
   }),
-  ...watched("goes on with a resurrection that failed half-way", ...failedHalfWay),
+  ...watched("goes on with a resurrection that failed half-way", ...failedResurrection),
 ];

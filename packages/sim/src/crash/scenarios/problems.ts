@@ -117,7 +117,7 @@ const resurrect = {
 };
 
 /** Resurrection that made a new VM, and could not attach the disk. */
-export const failedHalfWay: readonly Move[] = [
+export const failedResurrection: readonly Move[] = [
   loseVm,
   breakCpi("attach_disk", "refuses"),
   { ...resurrect, ends: "error" },
@@ -162,7 +162,7 @@ export const SCANS_AND_FIXES: readonly CrashScenario[] = [
   resurrection("scan and fix after a deploy that has seen to it", loseVm, {
     task: deployTask(small, { fix: true }),
   }),
-  resurrection("scan and fix after one that failed half-way", ...failedHalfWay),
+  resurrection("scan and fix after one that failed half-way", ...failedResurrection),
   {
     name: "scan and fix after stop --hard",
     cpi: remembers,

@@ -1,7 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { NatsCredentials } from "@slipway/kernel/nats/dial";
 import { DAY_MS, type Issued } from "../../pki/authority.ts";
-import type { Way } from "../way.ts";
+import type { TransportProvider } from "../transport-provider.ts";
 import type { AgentBlobs } from "./agent-blobs.ts";
 import type { NatsBus } from "./bus.ts";
 import { NatsUnreachable } from "./errors.ts";
@@ -9,7 +9,7 @@ import { agentName, bootstrapName, DIRECTOR_NAME, natsClient } from "./names.ts"
 import { natsTransport } from "./nats-transport.ts";
 import { type NatsTrust, trustMark } from "./trust.ts";
 
-export interface NatsWayOptions {
+export interface NatsTransportOptions {
   readonly bus: Pick<NatsBus, "request" | "description" | "whyUnconnected">;
   /** URLs by which agents reach the NATS servers. */
   readonly urls: readonly string[];
@@ -32,7 +32,7 @@ const DIRECTOR_DAYS = 30;
 const DIRECTOR_RENEW_AFTER_DAYS = 20;
 
 /** Every agent is a client of the bus, with a certificate of its own and rights to its own subjects alone. */
-export function natsWay(options: NatsWayOptions): Way {
+export function natsTransportProvider(options: NatsTransportOptions): TransportProvider {
   const { trust, urls, blobs } = options;
   const issue = async (commonName: string, days: number) => {
     const now = trust();

@@ -2,7 +2,7 @@
 export type Phase = "connecting" | "handshake" | "sent";
 
 /** Why no answer came: what is known, and what an operator can do about it. */
-export interface Trouble {
+export interface TransportFailure {
   /**
    * `unreached`: the agent has not got the question. `stale`: nor over a connection that was kept too long. `lost`: it
    * may have got it. `nonsense`: it answered, but what.
@@ -50,13 +50,18 @@ export interface Broken {
 }
 
 /** From an error of the connection. */
-export function troubleOf({ code = "", why, phase, reused }: Broken): Trouble {
-  const unreached = (what: string, next: string): Trouble => ({ kind: "unreached", phase, what, next });
+export function failureOfConnection({ code = "", why, phase, reused }: Broken): TransportFailure {
+  const unreached = (what: string, next: string): TransportFailure => ({
+    kind: "unreached",
+    phase,
+    what,
+    next,
+  });
   const known = CONNECT[code];
   if (phase === "connecting" && known !== undefined) return unreached(`${known[0]} (${code})`, known[1]);
   const said = why.replace(/\s+/g, " ").slice(0, 200) || code;
   if (/^ERR_SSL_|^EPROTO$|^ERR_TLS_/.test(code))
-    return { ...unreached(...tlsTrouble(said)), ...refusal(said) };
+    return { ...unreached(...tlsFailure(said)), ...refusal(said) };
   if (phase === "connecting") return unreached(`no connection: ${said}`, LOOK_AT_NETWORK);
   if (phase === "handshake") return unreached(`the TLS handshake broke off: ${said}`, LOOK_WHO_LISTENS);
   // An agent closes connections that were idle; what it closes in this moment has not been read.
@@ -68,9 +73,9 @@ export function troubleOf({ code = "", why, phase, reused }: Broken): Trouble {
 }
 
 const isAlert = (said: string) => /alert/i.test(said);
-const refusal = (said: string): Pick<Trouble, "hungUp"> => (isAlert(said) ? { hungUp: true } : {});
+const refusal = (said: string): Pick<TransportFailure, "hungUp"> => (isAlert(said) ? { hungUp: true } : {});
 
-function tlsTrouble(said: string): [what: string, next: string] {
+function tlsFailure(said: string): [what: string, next: string] {
   if (!isAlert(said)) return [`TLS failed (${said})`, LOOK_WHO_LISTENS];
   return [
     `the agent refuses this Director's TLS certificate (${said})`,
@@ -79,7 +84,7 @@ function tlsTrouble(said: string): [what: string, next: string] {
 }
 
 /** From a time that ran out. */
-export function troubleOfTime(phase: Phase): Trouble {
+export function failureOfTimeout(phase: Phase): TransportFailure {
   switch (phase) {
     case "connecting":
       return { kind: "unreached", phase, what: "nobody takes the connection", next: LOOK_AT_NETWORK };
@@ -100,7 +105,7 @@ export function troubleOfTime(phase: Phase): Trouble {
   }
 }
 
-export const silence: Trouble = {
+export const startingFailure: TransportFailure = {
   kind: "lost",
   phase: "sent",
   what: "it is starting and cannot answer this yet",
@@ -108,7 +113,7 @@ export const silence: Trouble = {
 };
 
 /** The agent answers, but asking again would not help. */
-export const nonsense = (method: string, what: string): Trouble => ({
+export const failureOfReply = (method: string, what: string): TransportFailure => ({
   kind: "nonsense",
   phase: "sent",
   what: `it answers ${method} with ${what}`,
@@ -120,7 +125,7 @@ const UNTRUSTED =
   /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|CERT_|INVALID_|ERROR_IN_CERT|HOSTNAME_MISMATCH)/;
 
 /** Describes the problem with the certificate that was presented; undefined if the code is not about a certificate. */
-export function certificateTrouble(code: string): string | undefined {
+export function certificateProblem(code: string): string | undefined {
   if (EXPIRED.has(code)) return `its certificate is not valid now (${code})`;
   return UNTRUSTED.test(code) ? `its certificate is not of this Director's authority (${code})` : undefined;
 }

@@ -12,13 +12,13 @@ export interface VmToIntroduce {
 }
 
 /** One way to reach agents: over HTTPS, or over NATS. */
-export interface Way {
-  /** See `Introduces`. */
+export interface TransportProvider {
+  /** See `AgentIntroduction`. */
   ready(): Promise<void>;
   transportTo(address: AgentAddress): AgentTransport;
   introduce(vm: VmToIntroduce): Promise<GivenCertificate & { readonly envBosh: JsonObject }>;
   urlFor(networks: Networks): string | undefined;
   renewal(vm: VmToIntroduce): Promise<GivenCertificate & { readonly settings: UpdateSettings }>;
-  /** See `Introduces`. */
+  /** See `AgentIntroduction`. */
   signerEnds(): number;
 }

@@ -23,7 +23,7 @@ interface Prepared {
 }
 
 /** Sends an agent what it does not have: its rendered jobs, and packages it has not installed. */
-export const bringJobs = (
+export const deliverJobs = (
   jobs: ReadonlyMap<InstanceUuid, InstanceJobs>,
   rendered: (instance: InstanceRecord) => Promise<RenderedInstance | undefined>,
   tools: OperationContext,
@@ -46,7 +46,7 @@ export const bringJobs = (
   };
 
   return {
-    bring: async (instance, agent, signal) => {
+    deliver: async (instance, agent, signal) => {
       const { uuid, group } = instance;
       const its = jobs.get(uuid);
       const archive = its && (await rendered(instance))?.archive;
