@@ -12,7 +12,7 @@ import { stories } from "./conformance-stories.mjs";
 import { agentCommand, certificates, startAgent } from "./start-agent.mjs";
 import { BUS_AGENT, natsInstalled, startNats } from "./start-nats.mjs";
 
-const DIFFERS = "45=docs/decisions/2026-11-15-agent-says-what-it-waits-for.md";
+const DIFFERS = "45=docs/internals/agent.md#answers-of-a-starting-agent";
 
 if (process.argv[2] === "--control") process.exit(await passOn(process.argv[3], process.argv.slice(4)));
 
