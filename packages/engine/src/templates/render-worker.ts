@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type LoadedRuby, loadRuby, type RubyFiles } from "./ruby-module.ts";
 import { restoreRuby } from "./ruby-vm.ts";
+import { WasmFile } from "./wasm-file.ts";
 
 /** Data that a thread is started with: the Ruby as another thread has loaded it, otherwise its files. */
 export interface RenderWorkerData {
@@ -21,9 +22,12 @@ export interface RenderAnswer {
 }
 
 const { loaded: shared, files } = workerData as RenderWorkerData;
-const loaded = shared ?? (await loadRuby(files));
-const ruby = await restoreRuby(loaded.module, loaded.snapshot);
-parentPort?.postMessage({ loaded: shared === undefined ? loaded : undefined } satisfies RenderReady);
+const file = await WasmFile.open(files.ruby);
+// An upgrade may have replaced the files below a Director that runs.
+const loaded = shared?.file === file.identity ? shared : await loadRuby(file, files);
+const ruby = await restoreRuby(loaded.module, loaded.snapshot, file);
+await file.close();
+parentPort?.postMessage({ loaded: loaded === shared ? undefined : loaded } satisfies RenderReady);
 parentPort?.on("message", (request: string) =>
   parentPort?.postMessage({ answer: ruby.render(request), memory: ruby.memory() } satisfies RenderAnswer),
 );

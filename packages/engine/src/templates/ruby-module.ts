@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { open, readFile, writeFile } from "node:fs/promises";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { decodeSnapshot, encodeSnapshot, type Snapshot } from "./ruby-snapshot.ts";
 import { BOOT, bootSnapshot } from "./ruby-vm.ts";
-import { prepareModule, ROOM } from "./wasm-memory.ts";
+import { type FileIdentity, WasmFile } from "./wasm-file.ts";
+import { prepareModule } from "./wasm-memory.ts";
 import type {} from "./webassembly.ts";
 
 /** 512 MiB: templates of large releases stay under 100. */
@@ -18,6 +20,8 @@ export const SNAPSHOT_FILE = "render-snapshot.bin";
 export interface LoadedRuby {
   readonly module: WebAssembly.Module;
   readonly snapshot: Snapshot;
+  /** File that both belong to: a thread reads its data. */
+  readonly file: FileIdentity;
 }
 
 export interface RubyFiles {
@@ -31,20 +35,40 @@ export interface RubyFiles {
 export const rubyFile = (from: string | URL): string =>
   createRequire(from).resolve("@ruby/3.3-wasm-wasi/dist/ruby+stdlib.wasm");
 
-/** Compiles the Ruby and reads its snapshot; without one that fits this Ruby and this program, boots the Ruby to take one. */
-export async function loadRuby(files: RubyFiles): Promise<LoadedRuby> {
-  const { module, key } = await compiled(files.ruby);
-  const kept = await readFile(files.snapshot).catch(() => undefined);
-  const snapshot = kept && decodeSnapshot(kept, key);
-  return { module, snapshot: snapshot ?? (await bootSnapshot(module)) };
+/**
+ * Compiles the Ruby and reads its snapshot; without one that fits this Ruby and this program, boots the Ruby to take one.
+ */
+export async function loadRuby(file: WasmFile, { ruby, snapshot }: RubyFiles): Promise<LoadedRuby> {
+  const { module, key } = await compiled(file, ruby);
+  const kept = keptSnapshot(snapshot, key);
+  return { module, file: file.identity, snapshot: kept ?? (await bootSnapshot(module, file)) };
+}
+
+/** Reads a snapshot into memory that threads share: copying it for each takes longer than reading it. */
+function keptSnapshot(path: string, key: string): Snapshot | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, "r");
+    const bytes = new Uint8Array(new SharedArrayBuffer(fstatSync(fd).size));
+    return decodeSnapshot(bytes.subarray(0, readSync(fd, bytes)), key);
+  } catch {
+    // Whatever is wrong with it, Ruby boots without.
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
 }
 
 /** Writes the snapshot, unless the one that is there fits. */
-export async function writeSnapshot(files: RubyFiles): Promise<void> {
-  const { module, key } = await compiled(files.ruby);
-  const kept = await readFile(files.snapshot).catch(() => undefined);
-  if (kept !== undefined && decodeSnapshot(kept, key) !== undefined) return;
-  await writeFile(files.snapshot, encodeSnapshot(await bootSnapshot(module), key));
+export async function writeSnapshot({ ruby, snapshot }: RubyFiles): Promise<void> {
+  const file = await WasmFile.open(ruby);
+  try {
+    const { module, key } = await compiled(file, ruby);
+    if (keptSnapshot(snapshot, key) !== undefined) return;
+    await writeFile(snapshot, encodeSnapshot(await bootSnapshot(module, file), key));
+  } finally {
+    await file.close();
+  }
 }
 
 /**
@@ -58,33 +82,12 @@ const V8_FLAGS = [
   "--wasm-lazy-validation",
 ];
 
-async function compiled(file: string): Promise<{ module: WebAssembly.Module; key: string }> {
-  const [bytes, release] = await Promise.all([
-    withRoom(file),
-    readFile(join(dirname(file), "../package.json")),
-  ]);
+async function compiled(file: WasmFile, path: string): Promise<{ module: WebAssembly.Module; key: string }> {
+  const [bytes, release] = await Promise.all([file.code(), readFile(join(dirname(path), "../package.json"))]);
   // Of the module itself only what a package manager has checked: hashing 36 MB takes a fifth of a start.
-  const parts = [release, String(bytes.length), BOOT, String(MEMORY_PAGES)];
   const hash = createHash("sha256");
-  for (const part of parts) hash.update(part);
+  for (const part of [release, String(file.size), BOOT, String(MEMORY_PAGES)]) hash.update(part);
   const key = hash.digest("hex");
   for (const flag of V8_FLAGS) setFlagsFromString(flag);
   return { module: await WebAssembly.compile(prepareModule(bytes, MEMORY_PAGES)), key };
-}
-
-/** Reads a module behind the free bytes that preparing it needs. */
-async function withRoom(file: string): Promise<Uint8Array<ArrayBuffer>> {
-  const handle = await open(file);
-  try {
-    const { size } = await handle.stat();
-    const bytes = new Uint8Array(new ArrayBuffer(ROOM + size));
-    for (let at = ROOM; at < bytes.length; ) {
-      const { bytesRead } = await handle.read(bytes, at, bytes.length - at);
-      if (bytesRead === 0) throw new Error(`${file} is cut off`);
-      at += bytesRead;
-    }
-    return bytes;
-  } finally {
-    await handle.close();
-  }
 }

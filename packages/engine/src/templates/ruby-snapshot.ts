@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { check } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
+import type { DataRun } from "./wasm-file.ts";
 
-/** Memory and globals of an interpreter, as they differ from those of a module that was only instantiated. */
+/** Memory and globals of a booted interpreter: what its memory takes from the module's file, and the pages that differ. */
 export interface Snapshot {
   /** Size of the memory in bytes. */
   readonly memory: number;
   readonly globals: readonly number[];
+  readonly runs: readonly DataRun[];
   /** Numbers of the pages that differ, of `PAGE` bytes each. */
   readonly pages: readonly number[];
   /** Contents of these pages, in the same order. */
@@ -14,7 +16,7 @@ export interface Snapshot {
 }
 
 export const PAGE = 4096;
-const FORMAT = 1;
+const FORMAT = 2;
 const LENGTH_BYTES = 4;
 
 const header = v.object({
@@ -23,6 +25,7 @@ const header = v.object({
   digest: v.string(),
   memory: v.number(),
   globals: v.array(v.number()),
+  runs: v.array(v.object({ file: v.number(), memory: v.number(), length: v.number() })),
   pages: v.array(v.number()),
 });
 
@@ -44,9 +47,9 @@ export function decodeSnapshot(bytes: Uint8Array, key: string): Snapshot | undef
   const found = check(header, parsed(whole.subarray(LENGTH_BYTES, end).toString()), "snapshot");
   if (!found.ok || found.value.key !== key) return undefined;
   const contents = whole.subarray(end);
-  const { digest, memory, globals, pages } = found.value;
+  const { digest, memory, globals, runs, pages } = found.value;
   if (contents.length !== pages.length * PAGE || digestOf(contents) !== digest) return undefined;
-  return { memory, globals, pages, contents };
+  return { memory, globals, runs, pages, contents };
 }
 
 function parsed(text: string): unknown {

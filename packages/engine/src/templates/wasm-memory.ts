@@ -1,7 +1,9 @@
-const HEADER = 8;
+/** Bytes before the first section of a module. */
+export const HEADER = 8;
 const MEMORY_SECTION = 5;
 const GLOBAL_SECTION = 6;
 const EXPORT_SECTION = 7;
+export const DATA_SECTION = 11;
 const HAS_MAXIMUM = 0x01;
 const GLOBAL_KIND = 0x03;
 
@@ -78,7 +80,7 @@ function withGlobals(module: Uint8Array, { body, end }: Section, globals: number
   ]);
 }
 
-function section(id: number, parts: readonly Uint8Array[]): readonly Uint8Array[] {
+export function section(id: number, parts: readonly Uint8Array[]): readonly Uint8Array[] {
   const size = parts.reduce((sum, part) => sum + part.length, 0);
   return [Uint8Array.from([id, ...number(size)]), ...parts];
 }
@@ -94,7 +96,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 }
 
 /** LEB128, unsigned. */
-function readNumber(bytes: Uint8Array, start: number): { value: number; next: number } {
+export function readNumber(bytes: Uint8Array, start: number): { value: number; next: number } {
   let value = 0;
   for (let at = start, shift = 0; shift < 35; at++, shift += 7) {
     const byte = bytes[at];
@@ -105,7 +107,8 @@ function readNumber(bytes: Uint8Array, start: number): { value: number; next: nu
   throw new Error("not a WebAssembly module");
 }
 
-function number(value: number): number[] {
+/** LEB128, unsigned. */
+export function number(value: number): number[] {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>>= 7) {
     if (rest < 0x80) return [...bytes, rest];
