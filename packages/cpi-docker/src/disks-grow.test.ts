@@ -88,6 +88,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk that gro
     const opened = await cloud.cloud();
     await removeContainer(opened, diskHelperName(opened));
     const disks = await Promise.all(Array.from({ length: 4 }, () => cloud.newDisk(8)));
+    expect(new Set(disks).size).toBe(4);
     for (const disk of disks) await cloud.result("delete_disk", [disk]);
   });
 

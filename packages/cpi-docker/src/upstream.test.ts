@@ -177,6 +177,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of a stemc
     const own = await up(
       await newVm({ n: manual(nextAddress()) }, await cloud.newStemcell(image, { command: ["/sbin-own"] })),
     );
+    expect(await cloud.result("has_vm", [own.cid])).toBe(true);
     await cloud.result("delete_vm", [own.cid]);
   });
 

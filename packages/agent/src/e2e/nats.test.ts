@@ -92,7 +92,7 @@ describe.runIf(server)("a real agent process on a real NATS server", () => {
     const agent = await machine.started();
     await agent.said("no connection to NATS");
     await nats.run();
-    await answering(await directorOn(nats));
+    await expect(answering(await directorOn(nats))).resolves.toBeUndefined();
   });
 
   it("says that a reply is too large instead of sending it", async () => {

@@ -283,6 +283,7 @@ describe("slow clients", () => {
     await once(socket, "secureConnect");
     socket.write("POST /agent HTTP/1.1\r\nHost:");
     await once(socket.resume(), "close");
+    expect(socket.closed).toBe(true);
   });
 });
 

@@ -20,37 +20,40 @@ async function silent({ port }: Harness, options = {}): Promise<Socket> {
   return socket;
 }
 
-const closed = (socket: Socket) => (socket.closed ? Promise.resolve() : once(socket, "close"));
+async function expectClosed(socket: Socket): Promise<void> {
+  if (!socket.closed) await once(socket, "close");
+  expect(socket.closed).toBe(true);
+}
 
 it("closes a connection that sends nothing", async () => {
   const api = await started({ headersMs: 50 });
-  await closed(await silent(api));
+  await expectClosed(await silent(api));
 });
 
 it("closes a connection that sends nothing over plain HTTP", async () => {
   const api = await started({ headersMs: 50, tls: "plain" });
-  await closed(await silent(api));
+  await expectClosed(await silent(api));
 });
 
 it("closes a connection that the client ends before the TLS handshake", async () => {
   const api = await started({ headersMs: 60_000 });
   const socket = await silent(api, { allowHalfOpen: true });
   socket.end();
-  await closed(socket);
+  await expectClosed(socket);
 });
 
 it("closes a connection whose TLS handshake is no handshake", async () => {
   const api = await started({ headersMs: 60_000 });
   const socket = await silent(api);
   socket.write("GET / HTTP/1.1\r\n\r\n");
-  await closed(socket);
+  await expectClosed(socket);
 });
 
 it("closes a connection that sends no request after its TLS handshake", async () => {
   const api = await started({ headersMs: 50 });
   const socket = connectTls({ port: api.port, host: "127.0.0.1", rejectUnauthorized: false }).resume();
   socket.on("error", () => undefined);
-  await closed(socket);
+  await expectClosed(socket);
 });
 
 it("stops at once while clients hold connections without a TLS handshake", async () => {
@@ -59,14 +62,14 @@ it("stops at once while clients hold connections without a TLS handshake", async
   // The server has accepted all of them once it has answered a later connection.
   expect((await api.get("/info")).status).toBe(200);
   await api.close();
-  await Promise.all(held.map(closed));
+  await Promise.all(held.map(expectClosed));
 });
 
 it("answers a client while another client holds as many connections as it can", async () => {
   const api = await started({ headersMs: 600_000, connections: { most: 8, mostPerAddress: 4 } });
   const held = await Promise.all(Array.from({ length: 20 }, () => silent(api)));
   expect((await api.get("/info")).status).toBe(200);
-  await Promise.all(held.slice(0, 16).map(closed));
+  await Promise.all(held.slice(0, 16).map(expectClosed));
 });
 
 it("closes the connection of a client without credentials that does not finish its body", async () => {
@@ -82,6 +85,6 @@ it("closes the connection of a client without credentials that does not finish i
   );
   await expect.poll(() => clock.waiting).toBeGreaterThan(0);
   await clock.advance(20_000);
-  await closed(socket);
+  await expectClosed(socket);
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);
 });

@@ -56,7 +56,7 @@ async function ping(port: number, ca: string, password: string): Promise<void> {
 describe("an agent with certificates of the manifest", () => {
   it("is believed when its certificate is of the given authority and for its address", async () => {
     const { port, ca } = await agentFor("127.0.0.1", "p@ss word/1");
-    await ping(port, ca, encodeURIComponent("p@ss word/1"));
+    await expect(ping(port, ca, encodeURIComponent("p@ss word/1"))).resolves.toBeUndefined();
   });
 
   it("is another one when its certificate is for another address, or of another authority", async () => {

@@ -14,7 +14,7 @@ const impatient = {
   after: (ms: number, work: () => void) => systemClock.after(Math.min(ms, 300), work),
 };
 
-const wayOver = (url: string, clock = systemClock) =>
+const providerFor = (url: string, clock = systemClock) =>
   natsTransportProvider({
     bus: directorOn({ url }, clock).bus,
     urls: [url],
@@ -35,7 +35,7 @@ async function closedPort(): Promise<number> {
 describe("agents over NATS", () => {
   it("are not ready for new VMs without a connection, and the error names server, reason and what to do", async () => {
     const port = await closedPort();
-    await expect(wayOver(`nats://127.0.0.1:${port}`, impatient).ready()).rejects.toMatchObject({
+    await expect(providerFor(`nats://127.0.0.1:${port}`, impatient).ready()).rejects.toMatchObject({
       code: "DIA-130",
       message: expect.stringMatching(
         new RegExp(`no connection to NATS at .*127\\.0\\.0\\.1:${port}.*no VM is created or replaced`),
@@ -45,6 +45,6 @@ describe("agents over NATS", () => {
 
   it.runIf(here)("are ready once the server has let the Director in", async () => {
     const server = await TestNatsServer.start();
-    await wayOver(server.url).ready();
+    await expect(providerFor(server.url).ready()).resolves.toBeUndefined();
   });
 });

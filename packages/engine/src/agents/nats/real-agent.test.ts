@@ -157,6 +157,6 @@ describe.runIf(here)("a real agent over NATS", () => {
     await agent.waitUntilReady({ withinMs: 60_000 });
     await server.kill();
     await server.run();
-    await agent.waitUntilReady({ withinMs: 60_000 });
+    await expect(agent.waitUntilReady({ withinMs: 60_000 })).resolves.toBeUndefined();
   });
 });
