@@ -25,7 +25,7 @@ interface Response {
   readonly text: string;
 }
 
-interface Request {
+interface ClientRequest {
   readonly method: "GET" | "PUT" | "DELETE";
   readonly id: string;
   readonly body?: string;
@@ -81,7 +81,7 @@ const wellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
 async function ask(
   target: RegistryEndpoint,
   options: RegistryClientOptions,
-  request: Request,
+  request: ClientRequest,
 ): Promise<Response> {
   const { what, id } = request;
   if (id === "" || !wellFormed(id)) throw CannotSend({ what, why: "the id is empty or not Unicode text" });
@@ -114,7 +114,7 @@ function failure(what: string, status: number): SlipwayError {
 async function exchange(
   target: RegistryEndpoint,
   options: RegistryClientOptions,
-  request: Request,
+  request: ClientRequest,
 ): Promise<Response> {
   const { method, id, body } = request;
   const { clock = systemClock, ca, signal } = options;

@@ -60,7 +60,7 @@ function notBack(parts: PersistentParts, cid: string, why: string): void {
   parts.attention.report(message);
 }
 
-interface Found {
+interface DiskWithDevice {
   readonly disk: DiskSettings;
   readonly device: string;
 }
@@ -70,7 +70,7 @@ async function arrival(
   parts: PersistentParts,
   known: DiskSettings,
   signal: AbortSignal,
-): Promise<Found | undefined> {
+): Promise<DiskWithDevice | undefined> {
   const { cid } = known;
   const what = `the device of persistent disk ${cid}`;
   parts.waiting.on(what);

@@ -14,7 +14,7 @@ const LARGEST_REPLY = 64 << 10;
  */
 const UNIQUE_REPLY = /^director\.[^\s.*>]+\.[^\s.*>]+\.[^\s.*>]+$/;
 
-interface Entry {
+interface RememberedReply {
   readonly reply: Promise<HandledRequest>;
   bytes: number;
 }
@@ -25,7 +25,7 @@ interface Entry {
  * nothing is run again.
  */
 export class Duplicates {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, RememberedReply>();
   #bytes = 0;
 
   async once(
@@ -42,7 +42,7 @@ export class Duplicates {
       return handled.kind === "reply" ? { ...handled, repeated: true } : handled;
     }
     const reply = handle();
-    const entry: Entry = { reply, bytes: 0 };
+    const entry: RememberedReply = { reply, bytes: 0 };
     this.#entries.set(key, entry);
     try {
       this.#settled(key, entry, await reply);
@@ -53,7 +53,7 @@ export class Duplicates {
     return await reply;
   }
 
-  #settled(key: string, entry: Entry, handled: HandledRequest): void {
+  #settled(key: string, entry: RememberedReply, handled: HandledRequest): void {
     entry.bytes = handled.kind === "reply" ? (JSON.stringify(handled.reply)?.length ?? 0) : 0;
     if (entry.bytes > LARGEST_REPLY) {
       this.#entries.delete(key);

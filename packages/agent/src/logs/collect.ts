@@ -103,13 +103,13 @@ async function tolerant(
   if (result.code > 1) await mustRun(async () => result, `packing logs into ${archive}`, "tar", args);
 }
 
-interface Found {
+interface LogFile {
   readonly name: string;
   readonly link: boolean;
 }
 
-async function filesUnder(dir: string, below: string): Promise<readonly Found[]> {
-  const found: Found[] = [];
+async function filesUnder(dir: string, below: string): Promise<readonly LogFile[]> {
+  const found: LogFile[] = [];
   const entries = await readdir(join(dir, below), { withFileTypes: true }).catch(() => []);
   for (const entry of entries) {
     const name = below === "" ? entry.name : `${below}/${entry.name}`;

@@ -1,7 +1,7 @@
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { SourceFile } from "@slipway/engine/releases/source/fingerprint";
-import { type Found, globFiles } from "@slipway/engine/releases/source/glob";
+import { globFiles, type MatchedFile } from "@slipway/engine/releases/source/glob";
 import { Unbuildable } from "./errors.ts";
 import type { PackageSpec } from "./package-spec.ts";
 
@@ -14,9 +14,9 @@ export async function packageFiles(
   const roots = [
     { root: join(dir, "src"), counts: () => true },
     // What lies there and is not tracked is on no other machine.
-    { root: join(dir, "blobs"), counts: ({ name }: Found) => blobs.has(name) },
+    { root: join(dir, "blobs"), counts: ({ name }: MatchedFile) => blobs.has(name) },
   ];
-  const chosen = new Map<string, { readonly root: string; readonly found: Found }>();
+  const chosen = new Map<string, { readonly root: string; readonly found: MatchedFile }>();
   for (const pattern of spec.files) {
     let any = false;
     for (const { root, counts } of roots)
@@ -44,14 +44,14 @@ async function missing(dir: string, pattern: string): Promise<string> {
   return `Missing files for pattern '${pattern}'${hint}`;
 }
 
-async function matching(root: string, pattern: string): Promise<readonly Found[]> {
+async function matching(root: string, pattern: string): Promise<readonly MatchedFile[]> {
   const found = await globFiles(root, pattern);
   if (found === undefined)
     throw Unbuildable({ why: `'${pattern}' is no pattern of files below src/ and blobs/` });
   return found;
 }
 
-async function fileOf(root: string, { name, type, executable }: Found): Promise<SourceFile> {
+async function fileOf(root: string, { name, type, executable }: MatchedFile): Promise<SourceFile> {
   const path = join(root, name);
   if (type === "symlink") return { name, content: { type: "symlink", to: await readlink(path) } };
   return { name, content: { type: "file", path, executable } };

@@ -16,7 +16,7 @@ export interface Backup {
   readonly passphrase: string | undefined;
 }
 
-export interface Entry {
+export interface BackupFile {
   readonly path: string;
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -73,8 +73,8 @@ function parsedManifest(text: string, broken: (why: string) => Error): Manifest 
   return manifest;
 }
 
-/** Entry by entry; a body is read before the next one. */
-export async function* entriesOf(backup: Backup): AsyncGenerator<Entry> {
+/** Yields the files of a backup one by one; a body is read before the next one. */
+export async function* entriesOf(backup: Backup): AsyncGenerator<BackupFile> {
   const broken = (why: string) => BackupUnreadable({ path: backup.path, why });
   const rules = { refuse: broken, end: "needed" } as const;
   for await (const { entry, body } of readTar(tarOf(backup), rules)) {
@@ -122,7 +122,7 @@ async function isEncrypted(path: string): Promise<boolean> {
   }
 }
 
-async function digestOf({ body }: Entry): Promise<{ size: number; sha256: string }> {
+async function digestOf({ body }: BackupFile): Promise<{ size: number; sha256: string }> {
   const hash = createHash("sha256");
   let size = 0;
   for await (const piece of body) {
@@ -133,7 +133,7 @@ async function digestOf({ body }: Entry): Promise<{ size: number; sha256: string
 }
 
 /** Returns the bytes of an entry that fits into memory. */
-export async function bytesOf({ path, body }: Entry, broken: (why: string) => Error): Promise<Buffer> {
+export async function bytesOf({ path, body }: BackupFile, broken: (why: string) => Error): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const piece of body) {
@@ -144,5 +144,5 @@ export async function bytesOf({ path, body }: Entry, broken: (why: string) => Er
   return Buffer.concat(parts);
 }
 
-const textOf = async (entry: Entry, broken: (why: string) => Error): Promise<string> =>
+const textOf = async (entry: BackupFile, broken: (why: string) => Error): Promise<string> =>
   (await bytesOf(entry, broken)).toString("utf8");

@@ -6,7 +6,7 @@ import { BackupUnreadable } from "./errors.ts";
 import { sha256 } from "./files.ts";
 import { BESIDE, DATABASE, type FileEntry, MANIFEST, type Manifest, rowsOf, STATE } from "./format.ts";
 import type { Loaded } from "./load.ts";
-import { type Backup, bytesOf, type Entry, entriesOf } from "./read.ts";
+import { type Backup, type BackupFile, bytesOf, entriesOf } from "./read.ts";
 
 /**
  * Writes the files of a backup that was verified below `dir`, puts those that belong elsewhere into `beside`, and hands
@@ -54,7 +54,7 @@ function below(dir: string, path: string, broken: (why: string) => Error): strin
   return join(dir, path);
 }
 
-async function write({ body }: Entry, target: string, { mode }: FileEntry): Promise<string> {
+async function write({ body }: BackupFile, target: string, { mode }: FileEntry): Promise<string> {
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const file = await open(target, "wx", mode);
   const hash = createHash("sha256");

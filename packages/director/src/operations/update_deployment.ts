@@ -17,7 +17,7 @@ import { saveLinks } from "../store/links.ts";
 import { teamsOfTask } from "../tasks/list.ts";
 import type { Stage, TaskContext } from "../tasks/task.ts";
 import { executePlan } from "./deploy/execute.ts";
-import { AS_DEPLOYED, deployedRequest, gather, type Request } from "./deploy/gather.ts";
+import { AS_DEPLOYED, type DeploymentRequest, deployedRequest, gather } from "./deploy/gather.ts";
 import { knownReleases, lockedReleases } from "./deploy/jobs-planner.ts";
 import { planDeploy } from "./deploy/plan-deploy.ts";
 import { deploymentWords, instanceWords, tellOfWork, type Words } from "./monitor-alerts.ts";
@@ -107,7 +107,7 @@ async function requestOf(
   { name, manifestText }: DeploymentRecord,
   task: TaskContext,
   tools: OperationContext,
-): Promise<Request> {
+): Promise<DeploymentRequest> {
   const given = {
     deployment: name,
     options: params.options,
@@ -124,7 +124,7 @@ async function requestOf(
 }
 
 async function deploy(
-  request: Request,
+  request: DeploymentRequest,
   deployment: DeploymentRecord,
   only: string | undefined,
   task: TaskContext,

@@ -1,4 +1,4 @@
-import type { Entry } from "@slipway/engine/journal/journal";
+import type { JournalEntry } from "@slipway/engine/journal/journal";
 import { type NewSnapshot, NO_EFFECTS, type Stray } from "@slipway/engine/journal/writes";
 import type { AuditEvent } from "@slipway/engine/model/audit-event";
 import type { DiskRecord, InstanceRecord, VmRecord } from "@slipway/engine/model/records";
@@ -12,7 +12,7 @@ export interface Payload {
 }
 
 /** Entries of the journal as `write_journal` takes them; intents and the env of VMs go apart, sealed. */
-export function payloadOf(entries: readonly Entry[]): Payload {
+export function payloadOf(entries: readonly JournalEntry[]): Payload {
   const intents: Sealed[] = [];
   const envs: Sealed[] = [];
   const documents = entries.map((entry) => documentOf(entry, intents, envs));
@@ -20,7 +20,7 @@ export function payloadOf(entries: readonly Entry[]): Payload {
 }
 
 function documentOf(
-  { close, instance, effects, open, events }: Entry,
+  { close, instance, effects, open, events }: JournalEntry,
   intents: Sealed[],
   envs: Sealed[],
 ): object {
@@ -75,7 +75,7 @@ const some = <K extends string, T>(key: K, list: readonly T[]) => (list.length >
 function changesOf(
   before: InstanceRecord,
   after: InstanceRecord | null,
-  effects: Entry["effects"],
+  effects: JournalEntry["effects"],
   envs: Sealed[],
 ): object {
   const vms = (after?.vms ?? []).filter((vm) => !before.vms.includes(vm));

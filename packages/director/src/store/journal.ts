@@ -1,5 +1,5 @@
 import { BadWrite } from "@slipway/engine/journal/errors";
-import type { Entry, IntentRecord, Journal } from "@slipway/engine/journal/journal";
+import type { IntentRecord, Journal, JournalEntry } from "@slipway/engine/journal/journal";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import { type RawBuilder, sql } from "kysely";
 import { payloadOf } from "./entry.ts";
@@ -20,7 +20,7 @@ const NUMBERS_OF_A_RUN = 2 ** 32;
 export function openJournal(db: Db, lease: Lease): Journal {
   const { taskId, owner, attempt } = lease;
   let last = attempt * NUMBERS_OF_A_RUN;
-  const commits = new GroupCommit(async (entries: readonly Entry[]) => {
+  const commits = new GroupCommit(async (entries: readonly JournalEntry[]) => {
     const { documents, intents, envs } = payloadOf(entries);
     try {
       await sql`select write_journal(${taskId}, ${owner}, ${attempt}, ${JSON.stringify(documents)}::jsonb,

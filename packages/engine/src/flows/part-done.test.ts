@@ -1,7 +1,7 @@
 import { disk } from "@slipway/testkit/vm-record";
 import { describe, expect, it } from "vitest";
 import { CpiRefused } from "../clouds/cloud.ts";
-import type { Entry } from "../journal/journal.ts";
+import type { JournalEntry } from "../journal/journal.ts";
 import type { InstanceUuid } from "../model/names.ts";
 import type { InstanceRecord } from "../model/records.ts";
 import type { FlowContext } from "../steps/context.ts";
@@ -18,7 +18,7 @@ const refusal = new CpiRefused({
 
 /** Takes the step on an instance with two named disks, each to become larger. */
 async function take(step: StepName, cloud: object) {
-  const entries: Entry[] = [];
+  const entries: JournalEntry[] = [];
   const instance = {
     uuid: "u",
     group: "db",
@@ -32,7 +32,7 @@ async function take(step: StepName, cloud: object) {
     journal: {
       taskId: 1,
       newNumber: () => entries.length + 1,
-      commit: (entry: Entry) => Promise.resolve(void entries.push(entry)),
+      commit: (entry: JournalEntry) => Promise.resolve(void entries.push(entry)),
       instance: () => Promise.resolve(instance),
     },
     deployment: "shop",

@@ -33,7 +33,7 @@ export async function settleOpenIntents(context: FlowContext, options: SettleOpt
   return open.length;
 }
 
-type Found = Settled | { readonly how: "unknown"; readonly error: StepFailed };
+type SettleResult = Settled | { readonly how: "unknown"; readonly error: StepFailed };
 
 /** Returns why the outcome is still unknown, if it is. */
 async function settleOne(
@@ -49,7 +49,7 @@ async function settleOne(
   const begun = isJournaled(step) ? step.resume(record.version, record.intent) : undefined;
   // Done again, it would make or change something for an instance that is deleted.
   const orphaned = record.instance !== null && instance === undefined;
-  const found: Found =
+  const found: SettleResult =
     begun === undefined
       ? { how: "undone" }
       : record.restored
@@ -103,7 +103,7 @@ async function findOut(
   instance: InstanceRecord | undefined,
   context: FlowContext,
   { giveUp = false }: SettleOptions,
-): Promise<Found> {
+): Promise<SettleResult> {
   const name = instance === undefined ? (record.instance ?? record.scope) : display(instance);
   const { step } = record;
   context.debug(`settling ${step} of ${name}`);

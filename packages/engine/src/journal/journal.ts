@@ -28,7 +28,7 @@ export interface IntentRecord extends IntentKey {
 }
 
 /** Changes that are written together, or not at all. */
-export interface Entry {
+export interface JournalEntry {
   /** Intent that is over. If it was closed before, nothing of the entry is written. */
   readonly close?: IntentKey | undefined;
   /** Record of an instance before and after; `after` null: the instance is removed. */
@@ -48,7 +48,7 @@ export interface Journal {
   readonly taskId: number;
   /** For the next intent. */
   newNumber(): number;
-  commit(entry: Entry): Promise<void>;
+  commit(entry: JournalEntry): Promise<void>;
   /** Returns the intents that are not closed, of this task or of one that no process runs any more; oldest first. */
   openIntents(scope: string): Promise<readonly IntentRecord[]>;
   /** Reads the record from the store. */

@@ -8,7 +8,7 @@ import type { InstanceRecord, VmRecord } from "../model/records.ts";
 import type { InstanceTemplate } from "./desired.ts";
 import { type DiskWork, isAttached } from "./disks.ts";
 import type { AgentReport, PlanOptions } from "./model.ts";
-import type { Request } from "./states.ts";
+import type { RequestedState } from "./states.ts";
 import { idleAddresses, type Leftover } from "./vms.ts";
 
 /** An instance that has a VM, and what is known of it. */
@@ -17,7 +17,7 @@ export interface Known {
   readonly vm: VmRecord;
   /** Undefined: the agent was not asked. */
   readonly agent: AgentReport | undefined;
-  readonly request: Request;
+  readonly request: RequestedState;
   readonly options: PlanOptions;
   /** Its agent was never ready: why another is made in its place. */
   readonly givenUp: string | undefined;
@@ -145,7 +145,7 @@ export function quietChanges(
 function stateChanges(
   recorded: InstanceRecord,
   agent: AgentReport | undefined,
-  { state }: Request,
+  { state }: RequestedState,
 ): readonly Change[] {
   if (recorded.state !== state) return [{ kind: "state", reason: `state ${recorded.state} -> ${state}` }];
   if (agent?.responsive !== true) return [];

@@ -14,7 +14,7 @@ import type { AgentReport, InstancePlan, JobsByInstance, PlanInput } from "./mod
 import { namedDiskChanges, namedDiskGoal, namedDiskWork } from "./named-disks.ts";
 import type { PoolsByNetwork } from "./network-pools.ts";
 import type { Placed } from "./placement.ts";
-import { type Request, requestFor, skipsDrain } from "./states.ts";
+import { type RequestedState, requestFor, skipsDrain } from "./states.ts";
 import { isStatic } from "./static-placement.ts";
 import { detachBeforeDelete, newStepList, type Situation, stepsFor, type VmWork } from "./steps.ts";
 import { givenUpVms, leftoversOf, newAgentEnv, spareVm, whyGivenUp } from "./vms.ts";
@@ -32,7 +32,7 @@ export interface Planning {
 export interface InstancePlacement {
   readonly placed: Placed;
   readonly instanceTemplate: InstanceTemplate;
-  readonly request: Request;
+  readonly request: RequestedState;
   readonly known: Known | undefined;
   /** Undefined: nothing is changed about the instance. */
   readonly addressed: Addressed | undefined;
@@ -97,7 +97,7 @@ export function planInstance(
 function parkedAs(
   placed: Placed,
   instanceTemplate: InstanceTemplate,
-  request: Request,
+  request: RequestedState,
   { idleErrands }: Planning,
 ): DesiredInstance | undefined {
   const { recorded, group } = placed;
@@ -105,14 +105,14 @@ function parkedAs(
     request.state === "detached" && recorded?.state === "detached" && recorded.vms.length === 0;
   if (recorded?.ignore !== true && !detached && !idleErrands.has(group.name)) return undefined;
   const networks = recorded?.spec?.networks ?? (recorded && activeVm(recorded))?.networks ?? {};
-  const kept: Request = { ...request, state: recorded?.state ?? "started" };
+  const kept: RequestedState = { ...request, state: recorded?.state ?? "started" };
   return desiredOf(placed, instanceTemplate, kept, { networks, ips: recorded?.ips ?? [] });
 }
 
 const desiredOf = (
   { group, uuid, index, az, bootstrap }: Placed,
   instanceTemplate: InstanceTemplate,
-  { state }: Request,
+  { state }: RequestedState,
   { networks, ips }: Pick<Addressed, "networks" | "ips">,
 ): DesiredInstance => ({
   group: group.name,
@@ -307,7 +307,7 @@ function converge(
   };
 }
 
-function missing({ recorded }: Placed, { state }: Request): Change {
+function missing({ recorded }: Placed, { state }: RequestedState): Change {
   if (recorded === undefined || recorded.spec === null) return { kind: "missing_vm", reason: "new instance" };
   if (recorded.errand) return { kind: "missing_vm", reason: "its errand is to run" };
   if (recorded.state === "detached") return { kind: "state", reason: `state detached -> ${state}` };

@@ -5,14 +5,14 @@ import type { PlanInput, StateChange } from "./model.ts";
 import type { Placed, PlacedGroup } from "./placement.ts";
 
 /** Requested change of one instance, beside what the manifest says. */
-export interface Request {
+export interface RequestedState {
   readonly state: InstanceState;
   readonly restart: boolean;
   readonly recreate: boolean;
 }
 
 /** A state lasts until another is asked for: a stopped instance stays stopped through deploys. */
-export function requestFor(placed: Placed, change: StateChange | undefined): Request {
+export function requestFor(placed: Placed, change: StateChange | undefined): RequestedState {
   const kept = placed.recorded?.state ?? "started";
   if (change === undefined || placed.recorded?.ignore || !isMeant(placed, change))
     return { state: kept, restart: false, recreate: false };

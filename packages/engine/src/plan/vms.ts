@@ -4,7 +4,7 @@ import type { DesiredInstance } from "../model/goal.ts";
 import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
 import { vmSuits } from "../model/vm-suits.ts";
 import type { PlanInput } from "./model.ts";
-import type { Request } from "./states.ts";
+import type { RequestedState } from "./states.ts";
 
 /** A VM that an interrupted run has made for this, and that serves as well as a new one. */
 export const spareVm = (
@@ -39,7 +39,7 @@ export const leftoversOf = (
 /** VMs whose agent was never ready and that are not waited for again, with why. What this task has made is not among them. */
 export const givenUpVms = (
   recorded: InstanceRecord | undefined,
-  request: Request,
+  request: RequestedState,
   input: Pick<PlanInput, "options" | "director">,
 ): ReadonlyMap<VmCid, string> =>
   new Map(
@@ -52,7 +52,7 @@ export const givenUpVms = (
 /** Why a VM whose agent does not answer, and never did, is not waited for. */
 export function whyGivenUp(
   vm: VmRecord,
-  request: Request,
+  request: RequestedState,
   { options, director }: Pick<PlanInput, "options" | "director">,
 ): string | undefined {
   if (vm.ready) return undefined;

@@ -125,14 +125,14 @@ export function normalVersion(version: string): string {
   return old === null ? version : `${old[1]}+dev.${old[2]}`;
 }
 
-interface Entry {
+interface ListedPart {
   readonly name: string;
   readonly version: string | number;
   readonly fingerprint?: string | number | null | undefined;
   readonly sha1: string;
 }
 
-const named = ({ name, version, fingerprint, sha1 }: Entry): ReleaseJob => ({
+const named = ({ name, version, fingerprint, sha1 }: ListedPart): ReleaseJob => ({
   name,
   version: String(version),
   fingerprint: String(fingerprint ?? version),

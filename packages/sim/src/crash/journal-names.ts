@@ -1,4 +1,4 @@
-/** Entry of the journal in the form in which it is sent. */
+/** JournalEntry of the journal in the form in which it is sent. */
 interface SentEntry {
   readonly close?: { readonly number: number };
   readonly open?: { readonly number: number; readonly step: string };

@@ -1,12 +1,12 @@
 import { BadWrite } from "@slipway/engine/journal/errors";
-import type { Entry } from "@slipway/engine/journal/journal";
+import type { JournalEntry } from "@slipway/engine/journal/journal";
 import type { InstanceRecord } from "@slipway/engine/model/records";
 import type { Random } from "@slipway/kernel/random";
 import type { OwnInstance, StateDocument } from "./document.ts";
 import { takeId } from "./reconcile.ts";
 
 /** An entry of the journal, made in a draft of the state: our records and upstream's keys together. */
-export function commitTo(draft: StateDocument, entry: Entry, random: Random): void {
+export function commitTo(draft: StateDocument, entry: JournalEntry, random: Random): void {
   const own = draft.slipway;
   const { close, instance, effects, open } = entry;
   if (close !== undefined) own.intents = own.intents.filter(({ id }) => id !== close.number);
@@ -56,7 +56,7 @@ function ownOf(
   } as unknown as OwnInstance;
 }
 
-function writeStemcells(draft: StateDocument, effects: Entry["effects"], random: Random): void {
+function writeStemcells(draft: StateDocument, effects: JournalEntry["effects"], random: Random): void {
   const { addStemcells: added, removeStemcells: removed } = effects;
   if (added.length + removed.length === 0) return;
   const kept = (draft.stemcells ?? []).filter((one) => !removed.some(({ cid }) => cid === one.cid));

@@ -1,6 +1,6 @@
 import { mkdir, readFile, realpath, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Entry, IntentRecord, Journal } from "@slipway/engine/journal/journal";
+import type { IntentRecord, Journal, JournalEntry } from "@slipway/engine/journal/journal";
 import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
 import type { AppliedSpec, InstanceRecord } from "@slipway/engine/model/records";
 import { syncDirectory, writeFileAtomic } from "@slipway/kernel/atomic-file";
@@ -98,7 +98,7 @@ export class EnvStore implements Journal {
     return this.#lastNumber;
   }
 
-  async commit(entry: Entry): Promise<void> {
+  async commit(entry: JournalEntry): Promise<void> {
     const { close } = entry;
     if (close !== undefined && !this.#document.slipway.intents.some(({ id }) => id === close.number)) return;
     await this.update((draft) => commitTo(draft, entry, this.#random));

@@ -32,7 +32,7 @@ import { type DeployVariables, deploymentVariables, type VariablesRequest } from
 const FIX_ANSWER_MS = 15_000;
 
 /** Request for a deploy, wherever it came from. */
-export interface Request {
+export interface DeploymentRequest {
   readonly deployment: string;
   readonly manifestText: string;
   readonly configIds: readonly number[];
@@ -56,7 +56,7 @@ export interface Gathered extends PlanInput {
 
 /** Gathers everything a plan is made of: the wanted, the recorded, and the reports of agents. */
 export async function gather(
-  request: Request,
+  request: DeploymentRequest,
   tools: OperationContext,
   context: FlowContext,
   task: TaskContext,
@@ -98,7 +98,7 @@ type Read = Pick<Gathered, "manifest" | "cloudConfig">;
 
 /** Reads the documents and reports all mistakes at once, before any call to a CPI or an agent. */
 async function readDocuments(
-  request: Request,
+  request: DeploymentRequest,
   stemcells: PlanInput["stemcells"],
   tools: OperationContext,
   task: TaskContext,
@@ -163,7 +163,7 @@ async function readDocuments(
   };
 }
 
-function planOptions({ options, state, askedAt }: Request): PlanOptions {
+function planOptions({ options, state, askedAt }: DeploymentRequest): PlanOptions {
   const before = options.recreate_vms_created_before;
   const given = before === undefined ? undefined : new Date(before).getTime();
   // A resumed task does not recreate again what it has recreated already.
@@ -187,7 +187,7 @@ function amountOf(text: string | undefined): UpdatePolicy["canaries"] | undefine
 }
 
 const variablesRequest = (
-  { deployment, versions, options }: Request,
+  { deployment, versions, options }: DeploymentRequest,
   manifest: unknown,
   stemcells: readonly StemcellRecord[],
   db: Db,
@@ -215,7 +215,10 @@ export const AS_DEPLOYED = {
 };
 
 /** Returns the deployment as it was last deployed. Silent agents do not block it. */
-export async function deployedRequest(deployment: string, { db }: OperationContext): Promise<Request> {
+export async function deployedRequest(
+  deployment: string,
+  { db }: OperationContext,
+): Promise<DeploymentRequest> {
   const [found] = await listDeployments(db, [deployment]);
   if (found === undefined || found.manifestText === null) throw NothingDeployed({ deployment });
   return {

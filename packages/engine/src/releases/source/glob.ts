@@ -5,7 +5,7 @@ import { ifThere } from "@slipway/kernel/files";
 import { compareBytes } from "./fingerprint.ts";
 
 /** Match of a pattern: a file or a symlink, never a directory. */
-export interface Found {
+export interface MatchedFile {
   /** Below the directory it was looked for in. */
   readonly name: string;
   readonly type: "file" | "symlink";
@@ -19,10 +19,10 @@ const MOST_ALTERNATIVES = 1000;
  * match a leading dot too; `**` is any number of directories; `{a,b}` and `[a-z]` are as in a shell. What lies behind a
  * symlinked directory is not found: the link itself is. Undefined: it is no pattern, or it leads out.
  */
-export async function globFiles(root: string, pattern: string): Promise<readonly Found[] | undefined> {
+export async function globFiles(root: string, pattern: string): Promise<readonly MatchedFile[] | undefined> {
   const alternatives = expandBraces(pattern);
   if (alternatives === undefined) return undefined;
-  const found = new Map<string, Found>();
+  const found = new Map<string, MatchedFile>();
   for (const one of alternatives) {
     const clean = posix.normalize(`./${one}`);
     if (clean === ".." || clean.startsWith("../") || clean.includes("\0")) return undefined;
@@ -35,7 +35,7 @@ export async function globFiles(root: string, pattern: string): Promise<readonly
 
 interface Search {
   readonly root: string;
-  readonly found: Map<string, Found>;
+  readonly found: Map<string, MatchedFile>;
 }
 
 async function walk(search: Search, below: string, parts: readonly string[]): Promise<void> {
