@@ -1,9 +1,10 @@
 import { listDeployments } from "@slipway/director/store/deployments";
+import { listReleases } from "@slipway/director/store/releases";
 import { saveStemcell } from "@slipway/director/store/stemcells";
 import type { StemcellCid } from "@slipway/protocol/ids";
 import { describe, expect, it } from "vitest";
 import { stateTask, taskOf } from "../crash/scenarios/tasks.ts";
-import { jobsStage, shopRelease, web } from "./testing/jobs-stage.ts";
+import { count, jobsStage, shopRelease, web } from "./testing/jobs-stage.ts";
 
 const { stage, run, done, upload, task } = jobsStage();
 
@@ -41,6 +42,17 @@ describe("versions of a deployment", () => {
     expect(await used()).toMatchObject({ releases: [{ name: "shop", version: "1" }] });
     const { state, message } = await run(taskOf("delete_release", { name: "shop", force: false }));
     expect([state, message]).toEqual(["error", expect.stringContaining("shop")]);
+  });
+
+  it("include releases that no job uses, which are exported compiled and survive a clean-up", async () => {
+    await done(task([]));
+    const release = { deployment: "shop", release: "shop", version: "1", jobs: [], sha2: true };
+    const stemcell = { stemcell_os: "sim-os", stemcell_version: "1.1" };
+    const exported = await done(taskOf("export_release", { ...release, ...stemcell }));
+    expect(count(exported, "compile_package")).toBe(3);
+    await done(taskOf("delete_artifacts", { remove_all: true, keep_orphaned_disks: false }));
+    expect(await listReleases(stage.bench.db, { name: "shop" })).toHaveLength(1);
+    expect((await done(task([]))).changing).toEqual([]);
   });
 
   it("are refused when a release that no job uses is missing", async () => {

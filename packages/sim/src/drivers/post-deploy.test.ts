@@ -1,3 +1,4 @@
+import { listProblems } from "@slipway/director/store/problems";
 import type { NewTask } from "@slipway/director/tasks/task";
 import { activeVm } from "@slipway/engine/model/records";
 import { describe, expect, it } from "vitest";
@@ -59,6 +60,18 @@ describe("post-deploy scripts", () => {
 
   it("run in all instances after a resurrection", async () => {
     const ended = await done(await lost());
+    expect(new Set(postDeploys(ended))).toEqual(new Set((await members()).map(({ vm }) => vm.agentId)));
+  });
+
+  it("run in all instances after cloud-check has made a VM anew", async () => {
+    await done(deploy(80));
+    const [first] = await members();
+    stage.bench.world.vms.delete(first?.vm.cid ?? "");
+    await done(taskOf("cck_scan", { deployment: "shop" }));
+    const problems = await listProblems(stage.bench.db, "shop");
+    expect(problems.map(({ type }) => type)).toEqual(["missing_vm"]);
+    const resolutions = Object.fromEntries(problems.map(({ id }) => [id, "recreate_vm"]));
+    const ended = await done(taskOf("cck_apply", { deployment: "shop", resolutions }));
     expect(new Set(postDeploys(ended))).toEqual(new Set((await members()).map(({ vm }) => vm.agentId)));
   });
 
