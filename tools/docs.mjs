@@ -394,6 +394,9 @@ warns of it by name and place, and says which key it may have meant:
 What stands below keys such as \`properties\`, \`cloud_properties\`, \`env\` and \`tags\` belongs to releases, CPIs and agents, and is
 theirs to judge.
 
+Where the same key has another effect than with BOSH's Director, and why, is in
+[Coming from BOSH](coming-from-bosh.md#where-the-same-command-behaves-differently).
+
 ${sections.join("\n\n")}
 `;
 }
@@ -426,7 +429,8 @@ function commandsPage() {
 
 Every command of the \`bosh\` CLI, with a Director of Slipway: whether it works, differs from BOSH's Director and how, or is
 refused. The stories are played with the real CLI by \`npm run -s test:bosh-cli\`, which records every run of it and fails when
-something is said here that was not run: what works has ended with 0, what differs was run by the test that asserts it.
+something is said here that was not run: what works has ended with 0, what differs was run by the test that asserts it. What
+differs beneath the commands, and why, is in [Coming from BOSH](coming-from-bosh.md#where-the-same-command-behaves-differently).
 
 ${table(["command", "verdict", "", "story"], rows)}
 
