@@ -9,10 +9,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { imageDisk, imageDiskLacks } from "./conformance-disk.mjs";
 import { stories } from "./conformance-stories.mjs";
-import { agentCommand, certificates, startAgent } from "./start-agent.mjs";
+import { agentCommand, agentFile, certificates, startAgent } from "./start-agent.mjs";
 import { BUS_AGENT, natsInstalled, startNats } from "./start-nats.mjs";
 
-const DIFFERS = "45=docs/internals/agent.md#answers-of-a-starting-agent";
+const DIFFERS = "AGENT-START-005=docs/internals/agent.md#answers-of-a-starting-agent";
 
 if (process.argv[2] === "--control") process.exit(await passOn(process.argv[3], process.argv.slice(4)));
 
@@ -50,6 +50,7 @@ try {
       : ["--image-disk", `disk-conformance-image=${JSON.stringify(image.hint)}`]),
     ...busFlags(nats?.server),
     ...(nats === undefined ? [] : ["--nats-base-dir", join(dir, "on-nats", "vcap")]),
+    ...["--agent", agentFile()],
     ...process.argv.slice(2),
   ];
   code = await check(args, first.password, async () => {

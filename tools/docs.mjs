@@ -23,6 +23,8 @@ import { hintFields } from "@slipway/protocol/settings/disk-hint";
 import { registryUserData } from "@slipway/protocol/settings/user-data";
 import { stemcellManifest } from "@slipway/protocol/stemcell/stemcell-mf";
 import { ACTIONS } from "../packages/agent/dist/actions/table.js";
+import { AGENT_AREAS, AGENT_RULES, AGENT_RULES_VERSION } from "../packages/certify/dist/agent/rules.js";
+import { ALL_CHECKS } from "../packages/certify/dist/agent/run.js";
 import { CPI_RULES } from "../packages/certify/dist/rules/catalogue.js";
 import { AREAS, RULES_VERSION } from "../packages/certify/dist/rules/rule.js";
 import { PERMISSIONS } from "../packages/director/dist/api/permissions.js";
@@ -444,6 +446,31 @@ ${table(["command", "run by a story", "not so"], flags)}
 `;
 }
 
+function agentRulesPage() {
+  const titles = new Map(
+    ALL_CHECKS.map(({ id, name, number, part = "" }) => [id, { name, label: `${number}${part}` }]),
+  );
+  const sections = Object.entries(AGENT_AREAS).flatMap(([area, heading]) => [
+    `## ${heading}`,
+    ...Object.entries(AGENT_RULES)
+      .filter(([, rule]) => rule.area === area)
+      .map(([id, rule]) =>
+        [
+          `### ${id}`,
+          `**${titles.get(id).name}** (${rule.level}; check ${titles.get(id).label})`,
+          [`- Contract: ${rule.contract}`, `- A violation costs: ${rule.cost}`].join("\n"),
+        ].join("\n\n"),
+      ),
+  ]);
+  return [
+    "# Rules for agents",
+    GENERATED,
+    `Version ${AGENT_RULES_VERSION}: ${Object.keys(AGENT_RULES).length} rules, each with an id that never changes its meaning. Directors and \`create-env\` rely on core rules; an agent may do without what extended ones ask for. \`slipway certify-agent\` and \`npm run conformance:agent\` check them; [what agents were found to do](../agent-trials.md).`,
+    ...sections,
+    "",
+  ].join("\n\n");
+}
+
 function rulesPage() {
   const sections = Object.entries(AREAS).flatMap(([area, heading]) => {
     const rules = Object.entries(CPI_RULES).filter(([, rule]) => rule.area === area);
@@ -502,6 +529,7 @@ const pages = {
   "docs/contract/cpi-methods.md": methodsPage(),
   "docs/contract/agent-messages.md": agentPage(),
   "docs/contract/cpi-rules.md": rulesPage(),
+  "docs/contract/agent-rules.md": agentRulesPage(),
   "docs/contract/documents.md": documentsPage(),
   "docs/contract/negotiation.md": negotiationPage(),
   "docs/contract/director-api.md": await apiPage(),

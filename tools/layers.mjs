@@ -44,6 +44,8 @@ const CLI_EXPORTS = [
   ...["documents/ops", "documents/tree", "documents/variables", "documents/yaml"],
   ...["stemcells/digest", "stemcells/extract", "stemcells/free-space"],
   ...["variables/generate/generator", "variables/generate/generators"],
+  // Certificates of an agent that is checked.
+  "pki/authority",
   // Of a release's author: pure, and of the file system.
   ...["object-store/object-store", "object-store/open-object-store"],
   ...["manifest/versions", "releases/archive", "releases/source/fingerprint", "releases/source/glob"],

@@ -39,12 +39,17 @@ function sandbox() {
 /** Somebody else's agent, such as upstream's Go agent, to be checked instead of ours. */
 const OTHER = process.env.SLIPWAY_OTHER_AGENT ?? "";
 
+const OURS = "packages/agent/dist/slipway-agent.cjs";
+
+/** Executable of the agent that is checked. */
+export const agentFile = () => (OTHER === "" ? OURS : OTHER);
+
 /** How an agent is started on the settings in a directory. Upstream's own tests run theirs on the platform `dummy`. */
 export function agentCommand(dir, prefix) {
   const files = ["-C", join(dir, "agent.json"), "-b", join(dir, "vcap")];
   const agent =
     OTHER === ""
-      ? [process.execPath, "packages/agent/dist/slipway-agent.cjs", ...files, "-P", "namespace"]
+      ? [process.execPath, OURS, ...files, "-P", "namespace"]
       : [OTHER, ...files, "-P", "dummy", "-M", "dummy"];
   return [...prefix, ...agent];
 }

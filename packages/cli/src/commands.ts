@@ -6,6 +6,7 @@ import { backup } from "./commands/backup.ts";
 import { blobs } from "./commands/blobs.ts";
 import { cancelTask } from "./commands/cancel-task.ts";
 import { cancelTasks } from "./commands/cancel-tasks.ts";
+import { certifyAgent } from "./commands/certify-agent.ts";
 import { cleanUp } from "./commands/clean-up.ts";
 import { cloudCheck } from "./commands/cloud-check.ts";
 import { cloudConfig } from "./commands/cloud-config.ts";
@@ -225,6 +226,7 @@ export const COMMANDS: readonly Command[] = [
   matrix,
   interpolate,
   cpiInit,
+  certifyAgent,
   configCheck,
   completion(() => COMMANDS),
 ];

@@ -8,6 +8,7 @@ const BEAT_SLACK_MS = 2_000;
 /** Checks that need a NATS bus. */
 export const BUS_CHECKS: readonly Check[] = [
   {
+    id: "AGENT-BUS-001",
     number: 1,
     name: "ping is answered over NATS within a second, where it asks for it",
     needs: ["nats"],
@@ -20,6 +21,7 @@ export const BUS_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-BUS-002",
     number: 4,
     part: "N",
     name: "a body that is not JSON gets no answer at all, and the next ping works",
@@ -33,6 +35,7 @@ export const BUS_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-BUS-004",
     number: 26,
     name: "drain shutdown tells the Health Monitor null",
     needs: ["nats", "health-monitor"],
@@ -44,6 +47,7 @@ export const BUS_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-BUS-003",
     number: 30,
     part: "N",
     name: "a reply of more than 1 MiB is replaced by a refusal over NATS",
@@ -65,6 +69,7 @@ export const BUS_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-BUS-005",
     number: 50,
     name: "the first heartbeat comes at once",
     needs: ["nats", "health-monitor"],
@@ -82,6 +87,7 @@ export const BUS_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-BUS-006",
     number: 50,
     part: "b",
     name: "the next heartbeat comes 30 seconds later",

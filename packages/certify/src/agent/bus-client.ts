@@ -95,7 +95,7 @@ export class BusClient extends Messages {
     for (const connection of this.#connections) await connection.flush();
   }
 
-  async send(method: string, args: readonly unknown[] = [], protocol = 3): Promise<AgentReply> {
+  protected async deliver(method: string, args: readonly unknown[], protocol: number): Promise<AgentReply> {
     return await this.#ask(method, args, protocol, ANSWER_MS);
   }
 

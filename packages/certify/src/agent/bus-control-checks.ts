@@ -8,6 +8,7 @@ const RETURN_MS = 13_000;
 /** Checks that need a NATS server that may be stopped and replaced. */
 export const BUS_CONTROL_CHECKS: readonly Check[] = [
   {
+    id: "AGENT-BUS-007",
     number: 51,
     name: "an agent answers again when NATS comes back",
     needs: ["nats", "nats-control"],
@@ -20,6 +21,7 @@ export const BUS_CONTROL_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-BUS-008",
     number: 51,
     part: "b",
     name: "an agent that finds no NATS at its start connects when there is one",
@@ -36,6 +38,7 @@ export const BUS_CONTROL_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-BUS-009",
     number: 52,
     name: "a NATS server with a valid certificate of another name is refused",
     needs: ["nats", "nats-control"],

@@ -1,7 +1,9 @@
+import type { Exchange } from "../report/receipt.ts";
 import type { BusClient, PemPair } from "./bus-client.ts";
 import type { AgentClient } from "./client.ts";
 import type { AgentControl } from "./control.ts";
 import type { Messages } from "./messages.ts";
+import type { AgentRuleId } from "./rules.ts";
 
 /** Needs of checks beyond an agent that answers, each with the text that reports it as missing. */
 export const NEEDS = {
@@ -53,13 +55,17 @@ export interface CheckContext {
   readonly control: AgentControl | undefined;
   /** Certificate that may replace the agent's. */
   readonly nextCertificate: PemPair | undefined;
-  /** Numbers of checks that the agent does not pass by decision, and which decision that is. */
+  /** Rules that the agent breaks by decision, and which decision that is. */
   readonly differs: ReadonlyMap<string, string>;
+  /** Rules to check; all of them if it is not given. */
+  readonly only?: ReadonlySet<string> | undefined;
   /** Why something is not given, if there is more to say than that it is not. */
   readonly absent: Partial<Readonly<Record<CheckNeed, string>>>;
 }
 
 export interface Check {
+  /** Rule that the check decides. */
+  readonly id: AgentRuleId;
   /** Number in the list of black-box checks of the agent protocol. */
   readonly number: number;
   /** Part of a number that has several checks: its half over HTTPS or NATS, or the rest of it. */
@@ -69,12 +75,13 @@ export interface Check {
   readonly run?: (context: CheckContext) => Promise<void>;
 }
 
-export type CheckOutcome =
-  | { readonly check: Check; readonly result: "passed" }
-  | { readonly check: Check; readonly result: "failed"; readonly why: string }
+export type CheckOutcome = { readonly check: Check; readonly milliseconds: number } & (
+  | { readonly result: "passed" }
+  | { readonly result: "failed"; readonly why: string; readonly conversation: readonly Exchange[] }
   /** Failed as it was said beforehand. */
-  | { readonly check: Check; readonly result: "differs"; readonly why: string }
-  | { readonly check: Check; readonly result: "not run"; readonly why: string };
+  | { readonly result: "differs"; readonly why: string }
+  | { readonly result: "not run"; readonly why: string }
+);
 
 /** Number and part, as the list shows them. */
 export const labelOf = ({ number, part }: Check): string => `${number}${part ?? ""}`;

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { systemClock } from "@slipway/kernel/clock";
 import { errorText, messageTrail } from "@slipway/kernel/errors";
@@ -7,10 +8,13 @@ import { systemRandom } from "@slipway/kernel/random";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { BadUsage, NobodyThere } from "../errors.ts";
 import type { MatrixIo } from "../matrix/cli.ts";
+import { REPORT_FILES, writeReports } from "../report/write-reports.ts";
 import { BusClient, type PemPair } from "./bus-client.ts";
 import { type CheckContext, type CheckDisk, labelOf } from "./check.ts";
 import { AgentClient } from "./client.ts";
 import { type AgentControl, commandControl } from "./control.ts";
+import { agentReceipt } from "./receipt.ts";
+import type { AgentRuleId } from "./rules.ts";
 import { ALL_CHECKS, isPassed, outcomeTable, runChecks } from "./run.ts";
 
 const HELP = `Checks an agent from outside: over HTTPS, over NATS, or one agent over each.
@@ -42,7 +46,11 @@ const HELP = `Checks an agent from outside: over HTTPS, over NATS, or one agent 
                 story create-env, story director  all that bosh create-env, or a Director, asks of an agent
               It exits 0 when that is done, 3 when it cannot do it. An agent that ends by itself must be started again.
     --next-cert, --next-key  PEM files of what the agent's certificate is replaced by, for good
-  --differs   NUMBER=WHY: a check that the agent fails by decision; it is run, and listed apart. May be repeated
+  --differs   RULE=WHY: a rule that the agent breaks by decision; it is checked, and listed apart. May be repeated
+  --only      RULE: checks this rule, such as AGENT-DISK-001, and no other. May be repeated
+  --report    directory for the receipt, JUnit XML, an HTML page and a badge
+    --agent                  the agent's executable, whose digest the receipt has
+    --seed                   text that the receipt repeats, such as the build's number
   --no-nats, --no-image-disk  why there is none, for the list of what was not run
   --all       a check that was not run is a failure, too
 
@@ -56,6 +64,7 @@ export async function conformanceCommand(
   argv: readonly string[],
   password: string,
   io: MatrixIo,
+  given: { readonly control?: AgentControl } = {},
 ): Promise<number> {
   let bus: BusClient | undefined;
   try {
@@ -66,7 +75,8 @@ export async function conformanceCommand(
     }
     const ca = read(flags, "ca");
     const https = httpsOf(flags, ca, password);
-    const context = contextOf(flags, ca, https);
+    const context = contextOf(flags, ca, https, given.control);
+    const subject = subjectOf(flags);
     await https?.send("ping").catch((cause: unknown) => {
       throw nobody("agent", flags.mbus, cause);
     });
@@ -83,6 +93,13 @@ export async function conformanceCommand(
     if (agent === undefined) throw BadUsage({ why: "--mbus or --nats is needed" });
     const outcomes = await runChecks({ ...context, agent, nats: bus });
     io.out(outcomeTable(outcomes));
+    if (subject !== undefined) {
+      const receipt = await agentReceipt({ outcomes, agent, subject, flags, clock: systemClock });
+      await writeReports(subject.report, receipt);
+      io.out(
+        `\nThe receipt is ${join(subject.report, REPORT_FILES.receipt)}, the page ${REPORT_FILES.html} beside it.\n`,
+      );
+    }
     return isPassed(outcomes, flags.all ?? false) ? 0 : 1;
   } catch (error) {
     // One line: every check would say the same.
@@ -105,6 +122,7 @@ function contextOf(
   flags: Flags,
   ca: string,
   https: AgentClient | undefined,
+  control: AgentControl | undefined,
 ): Omit<CheckContext, "agent" | "nats"> {
   const [first, second] = (flags.disk ?? []).map(diskOf);
   return {
@@ -119,7 +137,8 @@ function contextOf(
     network: flags.network ?? "private",
     certificate: ca,
     uuid: () => systemRandom.uuid(),
-    control: controlOf(flags),
+    control: control ?? controlOf(flags),
+    only: flags.only === undefined ? undefined : new Set(flags.only.map(ruleNamed)),
     nextCertificate: flags["next-cert"] === undefined ? undefined : pairOf(flags, "next-cert", "next-key"),
     differs: new Map((flags.differs ?? []).map(differenceOf)),
     absent: {
@@ -193,6 +212,10 @@ function flagsOf(argv: readonly string[]) {
         "next-key": text,
         control: text,
         differs: { type: "string", multiple: true },
+        only: { type: "string", multiple: true },
+        report: text,
+        agent: text,
+        seed: text,
         heartbeats: flag,
         all: flag,
         "base-dir": text,
@@ -219,11 +242,27 @@ function controlOf(flags: Flags): AgentControl | undefined {
 
 function differenceOf(text: string): readonly [string, string] {
   const at = text.indexOf("=");
-  const [label, why] = [text.slice(0, at), text.slice(at + 1)];
-  if (at < 1 || why === "") throw BadUsage({ why: "--differs is NUMBER=WHY" });
-  if (!ALL_CHECKS.some((check) => labelOf(check) === label))
-    throw BadUsage({ why: `--differs: there is no check ${label}` });
-  return [label, why];
+  const why = text.slice(at + 1);
+  if (at < 1 || why === "") throw BadUsage({ why: "--differs is RULE=WHY" });
+  return [ruleNamed(text.slice(0, at)), why];
+}
+
+/** Reads a rule by its id, or by its number in the list of checks. */
+function ruleNamed(name: string): AgentRuleId {
+  const found = ALL_CHECKS.find((check) => check.id === name || labelOf(check) === name);
+  if (found === undefined) throw BadUsage({ why: `there is no rule ${name}` });
+  return found.id;
+}
+
+function subjectOf({
+  report,
+  agent,
+}: Flags): { readonly report: string; readonly agent: string } | undefined {
+  if (report === undefined) return undefined;
+  if (agent === undefined)
+    throw BadUsage({ why: "--report needs --agent, the executable that the receipt is about" });
+  if (!existsSync(agent)) throw BadUsage({ why: "the file of --agent does not exist" });
+  return { report, agent };
 }
 
 function diskOf(text: string): CheckDisk {

@@ -49,7 +49,7 @@ export class AgentClient extends Messages {
     return { status: reply.status, header: reply.header, body: await reply.text() };
   }
 
-  async send(method: string, args: readonly unknown[] = [], protocol = 3): Promise<AgentReply> {
+  protected async deliver(method: string, args: readonly unknown[], protocol: number): Promise<AgentReply> {
     const envelope = { protocol, method, arguments: args, reply_to: "conformance" };
     const { status, body } = await this.http("POST", "/agent", JSON.stringify(envelope));
     if (status !== 200) throw new Error(`${method}: HTTP ${status}`);

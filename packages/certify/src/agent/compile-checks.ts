@@ -55,6 +55,7 @@ async function nothingLeft({ baseDir }: CheckContext): Promise<void> {
 
 export const COMPILE_CHECKS: readonly Check[] = [
   {
+    id: "AGENT-COMPILE-001",
     number: 31,
     name: "compile_package runs the script in its environment and cleans up after it",
     needs: ["base-dir"],
@@ -82,6 +83,7 @@ export const COMPILE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-COMPILE-002",
     number: 32,
     name: "compile_package_with_signed_url uploads with length, headers and both digests",
     needs: ["base-dir"],

@@ -17,6 +17,7 @@ async function mountedOnce({ agent, imageDisk }: CheckContext): Promise<void> {
 /** Checks of a disk that was formatted or enlarged outside the agent, while the settings ask for ext4. */
 export const IMAGE_CHECKS: readonly Check[] = [
   {
+    id: "AGENT-DISK-005",
     number: 41,
     name: "a disk that has a file system keeps it, whatever the settings ask for",
     needs: ["image-disk"],
@@ -28,6 +29,7 @@ export const IMAGE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-DISK-006",
     number: 42,
     name: "the file system of an enlarged disk grows with it",
     needs: ["image-disk"],

@@ -51,6 +51,7 @@ async function treeOf(base: string, job: string): Promise<Record<string, string>
 /** Jobs as files and as processes. */
 export const JOB_CHECKS: readonly Check[] = [
   {
+    id: "AGENT-JOB-001",
     number: 15,
     name: "prepare unpacks jobs and packages and leaves the specification alone",
     needs: ["base-dir"],
@@ -70,6 +71,7 @@ export const JOB_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-JOB-002",
     number: 16,
     name: "a full apply links jobs and packages, with upstream's modes and log directories",
     needs: ["base-dir"],
@@ -103,6 +105,7 @@ export const JOB_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-JOB-003",
     number: 17,
     name: "an archive with and one without a leading ./ install the same tree",
     needs: ["base-dir"],
@@ -126,6 +129,7 @@ export const JOB_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-JOB-004",
     number: 18,
     name: "an apply that leaves out a job or package takes its link and bundle away",
     needs: ["base-dir"],
@@ -151,6 +155,7 @@ export const JOB_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-JOB-005",
     number: 19,
     name: "start writes the monitor's files, the last job first, and jobs come to run",
     needs: ["base-dir"],
@@ -173,6 +178,7 @@ export const JOB_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-JOB-006",
     number: 20,
     name: "stop waits for the processes from protocol 3 on, and not before it",
     needs: ["base-dir"],
@@ -195,6 +201,7 @@ export const JOB_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-JOB-007",
     number: 21,
     name: "a killed process is brought back",
     needs: ["base-dir"],
@@ -215,6 +222,7 @@ export const JOB_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-JOB-008",
     number: 21,
     part: "N",
     name: "a killed process is told by one alert of severity 1",

@@ -44,6 +44,7 @@ const trusted = async ({ certificatesDir }: CheckContext): Promise<string[]> =>
 /** Checks that change more than the agent's own state. */
 export const MACHINE_CHECKS: readonly Check[] = [
   {
+    id: "AGENT-MACHINE-001",
     number: 35,
     name: "ssh makes and removes its own users and leaves all others alone",
     needs: ["machine"],
@@ -73,6 +74,7 @@ export const MACHINE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-MACHINE-002",
     number: 36,
     name: "newer DNS records are taken over, older ones and wrong ones are not",
     needs: ["base-dir"],
@@ -98,6 +100,7 @@ export const MACHINE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-MACHINE-003",
     number: 47,
     name: "trusted certificates are the ones that were sent last, and nothing around them",
     needs: ["machine"],
@@ -111,6 +114,7 @@ export const MACHINE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-DISK-008",
     number: 48,
     name: "associated disks are linked by name, unknown ones are refused",
     needs: ["machine", "base-dir", "disks"],

@@ -1,5 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
+import { toError } from "@slipway/kernel/errors";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
+import type { AgentConversation } from "./record.ts";
 
 /** How long a Director waits for one answer. */
 export const ANSWER_MS = 45_000;
@@ -7,13 +9,27 @@ export const ANSWER_MS = 45_000;
 /** An agent to talk to, by whatever transport. */
 export abstract class Messages {
   readonly clock: Clock;
+  /** Record of what is said, for reports. */
+  conversation: AgentConversation | undefined;
 
   constructor(clock: Clock) {
     this.clock = clock;
   }
 
-  /** One message; the reply as it came. */
-  abstract send(method: string, args?: readonly unknown[], protocol?: number): Promise<AgentReply>;
+  /** Sends one message and resolves to the reply as it came. */
+  async send(method: string, args: readonly unknown[] = [], protocol = 3): Promise<AgentReply> {
+    this.conversation?.request(method, args, protocol);
+    try {
+      const reply = await this.deliver(method, args, protocol);
+      this.conversation?.reply(method, reply);
+      return reply;
+    } catch (error) {
+      this.conversation?.note(toError(error).message);
+      throw error;
+    }
+  }
+
+  protected abstract deliver(method: string, args: readonly unknown[], protocol: number): Promise<AgentReply>;
 
   /** The value of a message, its task polled to the end. Throws the exception's message. */
   async value(method: string, args: readonly unknown[] = [], protocol = 3): Promise<unknown> {

@@ -21,7 +21,7 @@ class SmallAgent extends Messages {
     if (!this.remounts) this.#mounted = [];
   }
 
-  override async send(method: string, args: readonly unknown[] = []): Promise<AgentReply> {
+  override async deliver(method: string, args: readonly unknown[] = []): Promise<AgentReply> {
     if (!this.answers) throw new Error("connection refused");
     this.said.push(method);
     switch (method) {
@@ -153,7 +153,10 @@ describe("checks that others look at", () => {
 
 describe("a difference by decision", () => {
   it("is listed apart when the check fails, and is a failure when it does not", async () => {
-    const result = await setup(restarting, { 45: "decision A", 44: "decision B" }).results();
+    const result = await setup(restarting, {
+      "AGENT-START-005": "decision A",
+      "AGENT-START-001": "decision B",
+    }).results();
     expect(result(45)).toBe("differs: decision A");
     expect(result(44)).toBe("failed: it passes, though it was said to differ: decision B");
   });

@@ -65,6 +65,7 @@ async function outlived(agent: Messages, task: string): Promise<unknown> {
 /** Checks that need an agent that may be ended and started again. The last one may leave an agent that does not answer. */
 export const RESTART_CHECKS: readonly Check[] = [
   {
+    id: "AGENT-START-001",
     number: 44,
     name: "after a reboot the disk is mounted before ping is answered with pong",
     needs: ["restart", "disks"],
@@ -78,6 +79,7 @@ export const RESTART_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-START-002",
     number: 44,
     part: "b",
     name: "after a reboot the jobs run, and pre-start was not run for it",
@@ -100,6 +102,7 @@ export const RESTART_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-START-003",
     number: 46,
     name: "a new certificate is taken up, with or without a restart, and the same task ends with ok",
     needs: ["restart", "https", "next-certificate"],
@@ -120,6 +123,7 @@ export const RESTART_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-START-004",
     number: 49,
     name: "an agent whose settings source is gone starts from what it has stored",
     needs: ["restart"],
@@ -134,6 +138,7 @@ export const RESTART_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-START-006",
     number: 45,
     part: "b",
     name: "two known disks with an association each let a restarted agent answer",
@@ -148,6 +153,7 @@ export const RESTART_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-START-005",
     number: 45,
     name: "two known disks and no association keep a restarted agent from answering",
     needs: ["restart", "disks"],

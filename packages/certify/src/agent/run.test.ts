@@ -13,7 +13,7 @@ import { ALL_CHECKS, isPassed, outcomeTable, runChecks } from "./run.ts";
 
 /** Answers everything the same way, which is wrong for nearly everything. */
 class Parrot extends Messages {
-  override async send(method: string): Promise<AgentReply> {
+  override async deliver(method: string): Promise<AgentReply> {
     return method === "info" ? { value: { api_version: 1 } } : { value: "polly" };
   }
 }
@@ -61,7 +61,9 @@ describe("checking an agent", () => {
     expect(resultOf(outcomes, 16)).toMatchObject({ result: "not run", why: "needs --base-dir" });
     expect(resultOf(outcomes, 47)).toMatchObject({ why: "changes the machine; needs --machine" });
     const table = outcomeTable(outcomes);
-    expect(table).toContain("\nnot run: no bus on this machine\n    1   ping is answered over NATS");
+    expect(table).toContain(
+      "\nnot run: no bus on this machine\n    1   AGENT-BUS-001     ping is answered over NATS",
+    );
     expect(table).toMatch(/\n\d+ passed, \d+ failed, \d+ not run\n$/);
     expect(outcomes).toHaveLength(ALL_CHECKS.length);
   });
@@ -119,8 +121,8 @@ describe("the program", () => {
     for (const [flag, value, why] of [
       ["--control", '"reboot"', "a JSON array of strings"],
       ["--control", "[]", "a JSON array of strings"],
-      ["--differs", "45", "NUMBER=WHY"],
-      ["--differs", "99=why", "there is no check 99"],
+      ["--differs", "45", "RULE=WHY"],
+      ["--differs", "99=why", "there is no rule 99"],
       ["--next-cert", "package.json", "--next-key is needed"],
     ])
       expect(await run(...whole, `${flag}`, `${value}`)).toMatchObject({

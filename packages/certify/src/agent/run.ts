@@ -2,11 +2,12 @@ import { toError } from "@slipway/kernel/errors";
 import { CannotTell } from "../expect.ts";
 import { BUS_CHECKS } from "./bus-checks.ts";
 import { BUS_CONTROL_CHECKS } from "./bus-control-checks.ts";
-import { type Check, type CheckContext, type CheckNeed, type CheckOutcome, labelOf, NEEDS } from "./check.ts";
+import { type Check, type CheckContext, type CheckNeed, type CheckOutcome, NEEDS } from "./check.ts";
 import { COMPILE_CHECKS } from "./compile-checks.ts";
 import { IMAGE_CHECKS } from "./image-checks.ts";
 import { JOB_CHECKS } from "./job-checks.ts";
 import { MACHINE_CHECKS } from "./machine-checks.ts";
+import { AgentConversation } from "./record.ts";
 import { RESTART_CHECKS } from "./restart-checks.ts";
 import { SCRIPT_CHECKS } from "./script-checks.ts";
 import { STATE_CHECKS } from "./state-checks.ts";
@@ -30,27 +31,50 @@ export const ALL_CHECKS: readonly Check[] = [
 /** One after the other: later ones build on the disks of earlier ones. */
 export async function runChecks(context: CheckContext): Promise<CheckOutcome[]> {
   const outcomes: CheckOutcome[] = [];
-  for (const check of ALL_CHECKS) outcomes.push(await runOne(check, context));
+  const conversation = new AgentConversation();
+  const { clock } = context.agent;
+  for (const one of [context.agent, context.https, context.nats])
+    if (one !== undefined) one.conversation = conversation;
+  for (const check of ALL_CHECKS) {
+    if (context.only !== undefined && !context.only.has(check.id)) {
+      outcomes.push({ check, milliseconds: 0, result: "not run", why: "left out by --only" });
+      continue;
+    }
+    conversation.begin();
+    const begun = clock.monotonic();
+    const outcome = await runOne(check, context);
+    const milliseconds = clock.monotonic() - begun;
+    outcomes.push(
+      outcome.result === "failed"
+        ? { check, milliseconds, result: "failed", why: outcome.why, conversation: conversation.violation() }
+        : { check, milliseconds, ...outcome },
+    );
+  }
   return outcomes.sort(
     (a, b) => a.check.number - b.check.number || (a.check.part ?? "").localeCompare(b.check.part ?? ""),
   );
 }
 
-async function runOne(check: Check, context: CheckContext): Promise<CheckOutcome> {
+type Judged =
+  | { readonly result: "passed" }
+  | { readonly result: "failed"; readonly why: string }
+  | { readonly result: "differs" | "not run"; readonly why: string };
+
+async function runOne(check: Check, context: CheckContext): Promise<Judged> {
   const missing = (check.needs ?? []).find((need) => !isGiven(need, context));
   if (missing !== undefined || check.run === undefined) {
     const why = missing === undefined ? "nobody has written it" : (context.absent[missing] ?? NEEDS[missing]);
-    return { check, result: "not run", why };
+    return { result: "not run", why };
   }
-  const decision = context.differs.get(labelOf(check));
+  const decision = context.differs.get(check.id);
   try {
     await check.run(context);
-    if (decision === undefined) return { check, result: "passed" };
-    return { check, result: "failed", why: `it passes, though it was said to differ: ${decision}` };
+    if (decision === undefined) return { result: "passed" };
+    return { result: "failed", why: `it passes, though it was said to differ: ${decision}` };
   } catch (error) {
-    if (error instanceof CannotTell) return { check, result: "not run", why: error.message };
-    if (decision !== undefined) return { check, result: "differs", why: decision };
-    return { check, result: "failed", why: toError(error).message };
+    if (error instanceof CannotTell) return { result: "not run", why: error.message };
+    if (decision !== undefined) return { result: "differs", why: decision };
+    return { result: "failed", why: toError(error).message };
   }
 }
 
@@ -92,8 +116,8 @@ export function outcomeTable(outcomes: readonly CheckOutcome[]): string {
   for (const outcome of outcomes) {
     const told = outcome.result === "not run" || outcome.result === "differs";
     const title = told ? `${outcome.result}: ${outcome.why}` : outcome.result;
-    const { number, part = "", name } = outcome.check;
-    const row = `  ${String(number).padStart(3)}${part.padEnd(1)}  ${name}`;
+    const { id, number, part = "", name } = outcome.check;
+    const row = `  ${String(number).padStart(3)}${part.padEnd(1)}  ${id.padEnd(18)}${name}`;
     const why = outcome.result === "failed" ? `\n        ${outcome.why}` : "";
     groups.set(title, [...(groups.get(title) ?? []), `${row}${why}`]);
   }

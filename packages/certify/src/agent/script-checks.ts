@@ -38,6 +38,7 @@ async function cancelled(context: CheckContext, body: string): Promise<unknown> 
 /** Checks of the scripts that jobs bring, apart from their processes. */
 export const SCRIPT_CHECKS: readonly Check[] = [
   {
+    id: "AGENT-SCRIPT-001",
     number: 22,
     name: "run_script counts the jobs whose script failed and appends to their logs",
     needs: ["base-dir"],
@@ -62,6 +63,7 @@ export const SCRIPT_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-SCRIPT-002",
     number: 23,
     name: "run_script hands its environment on, with a fixed PATH",
     needs: ["base-dir"],
@@ -77,6 +79,7 @@ export const SCRIPT_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-SCRIPT-003",
     number: 24,
     name: "drain scripts get their arguments and may ask to be called again",
     needs: ["base-dir"],
@@ -109,6 +112,7 @@ export const SCRIPT_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-SCRIPT-005",
     number: 27,
     name: "a cancelled errand ends by its signal",
     needs: ["base-dir"],
@@ -118,6 +122,7 @@ export const SCRIPT_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-SCRIPT-006",
     number: 27,
     part: "b",
     name: "a cancelled errand that ignores its signal is killed after ten seconds",
@@ -131,6 +136,7 @@ export const SCRIPT_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-SCRIPT-007",
     number: 28,
     name: "the exit code of an errand is a result, an unknown errand is an error",
     needs: ["base-dir"],

@@ -16,6 +16,7 @@ const EMPTY_ISCSI = { InitiatorName: "", Username: "", Target: "", Password: "" 
 /** Checks that need a look at the agent's files, or disks to play with. */
 export const STATE_CHECKS: readonly Check[] = [
   {
+    id: "AGENT-STATE-002",
     number: 11,
     name: "a first apply stores the specification and the instance files",
     needs: ["base-dir"],
@@ -31,6 +32,7 @@ export const STATE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-DISK-001",
     number: 37,
     name: "hints are stored in upstream's format and removed again",
     needs: ["base-dir"],
@@ -56,6 +58,7 @@ export const STATE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-DISK-002",
     number: 38,
     name: "a disk is mounted once and listed",
     needs: ["disks"],
@@ -71,6 +74,7 @@ export const STATE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-DISK-004",
     number: 40,
     name: "a second disk goes to the migration target and takes the first one's place",
     needs: ["disks"],
@@ -85,6 +89,7 @@ export const STATE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-DISK-007",
     number: 43,
     name: "unmounting twice says the second time that nothing was mounted",
     needs: ["disks"],

@@ -9,6 +9,7 @@ const lines = (base64: string) => base64.replace(/(.{60})/g, "$1\n");
 /** Checks that need only the endpoint. */
 export const WIRE_CHECKS: readonly Check[] = [
   {
+    id: "AGENT-WIRE-001",
     number: 2,
     name: "ping is answered over HTTPS",
     needs: ["https"],
@@ -22,6 +23,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-WIRE-002",
     number: 3,
     name: "a wrong password and unknown routes are refused",
     needs: ["https"],
@@ -43,6 +45,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-WIRE-003",
     number: 4,
     part: "H",
     name: "a body that is not JSON gets 500, and the next ping works",
@@ -54,6 +57,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-WIRE-004",
     number: 5,
     name: "an unknown message is named exactly",
     run: async ({ agent }) =>
@@ -64,12 +68,14 @@ export const WIRE_CHECKS: readonly Check[] = [
       ),
   },
   {
+    id: "AGENT-WIRE-005",
     number: 6,
     name: "info has api_version 1",
     run: async ({ agent }) =>
       expectEqual(((await agent.value("info")) as { api_version: unknown }).api_version, 1, "api_version"),
   },
   {
+    id: "AGENT-WIRE-006",
     number: 7,
     name: "unknown tasks can be neither read nor cancelled",
     run: async ({ agent }) => {
@@ -78,6 +84,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-WIRE-007",
     number: 8,
     name: "missing arguments of a task are told by get_task",
     run: async ({ agent }) => {
@@ -90,6 +97,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-WIRE-008",
     number: 9,
     name: "surplus arguments are not refused",
     run: async ({ agent }) => {
@@ -98,6 +106,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-STATE-001",
     number: 10,
     name: "get_state has its objects, and vitals only when asked",
     run: async ({ agent }) => {
@@ -114,12 +123,14 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-STATE-003",
     number: 12,
     name: "apply refuses a network that is not in the settings",
     run: async ({ agent }) =>
       expectIncludes(await agent.failure("apply", [{ networks: { nowhere: {} } }]), "nowhere"),
   },
   {
+    id: "AGENT-STATE-004",
     number: 13,
     name: "get_state echoes unknown keys of networks",
     run: async ({ agent, network }) => {
@@ -131,6 +142,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-BLOB-001",
     number: 14,
     name: "upload_blob takes base64 with line breaks and checks the digest",
     run: async ({ agent, uuid }) => {
@@ -149,6 +161,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-SCRIPT-004",
     number: 25,
     name: "drain refuses a status call and an update without specification",
     run: async ({ agent }) => {
@@ -157,6 +170,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-WIRE-009",
     number: 29,
     name: "ping is answered while tasks wait their turn",
     run: async ({ agent }) => {
@@ -166,6 +180,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-WIRE-010",
     number: 30,
     part: "H",
     name: "a reply of more than 1 MiB is delivered whole over HTTPS",
@@ -180,6 +195,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-BLOB-003",
     number: 33,
     name: "log kinds are checked and filters may be null",
     run: async ({ agent }) => {
@@ -191,6 +207,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-BLOB-004",
     number: 34,
     name: "bundle_logs and remove_file belong together",
     run: async ({ agent }) => {
@@ -208,12 +225,14 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "AGENT-DISK-003",
     number: 39,
     name: "mount_disk of an unknown disk says so",
     run: async ({ agent }) =>
       expectIncludes(await agent.failure("mount_disk", ["no-such-disk"]), "could not be found"),
   },
   {
+    id: "AGENT-BLOB-002",
     number: 53,
     name: "blobs are kept by the last part of their path",
     needs: ["https"],
