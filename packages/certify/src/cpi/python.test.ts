@@ -9,6 +9,7 @@ import { manual } from "@slipway/testkit/docker-cloud";
 import { writeConfig } from "@slipway/testkit/executable";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { matrixCommand } from "../matrix/cli.ts";
 import { EIGHT_MIXES } from "../matrix/mixes.ts";
 import { runMatrix } from "../matrix/run.ts";
 import { passesChecks } from "../testing/passes-checks.ts";
@@ -51,6 +52,21 @@ describe.runIf(needs("python3", python, "there is no python3 in /usr/bin"))(
     it("plays the mix of new parts without the registry", async () => {
       const [row] = await runMatrix(program, EIGHT_MIXES.slice(-1));
       expect(row).toMatchObject({ problems: [], registryless: true });
+    });
+
+    it("agrees with the contract when the mixes are limited to the new one", async () => {
+      const said: string[] = [];
+      const say = (text: string) => void said.push(text);
+      const io = { out: say, err: say };
+      expect({ code: await matrixCommand(["--cpi", program, "--new"], "", io), said: said.join("") }).toEqual(
+        {
+          code: 0,
+          said: expect.stringContaining(
+            "1 of 1 rows agree with the contract.\nThe registry was used in 0 of them and not touched in 1.",
+          ),
+        },
+      );
+      expect(await matrixCommand(["--cpi", program, "--new", "--old"], "", io)).toBe(2);
     });
 
     it("refuses a VM for which a registry is needed", async () => {
