@@ -3,7 +3,7 @@ import type { AskedCpi, Selection } from "../cpis/descriptor.ts";
 import { prepare, readSelection } from "../cpis/prepare.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
-import { calledAs } from "../ui/command-text.ts";
+import { calledAs, isInstalled } from "../ui/command-text.ts";
 import { localTimeText, secondsText } from "../ui/time-text.ts";
 import { obtainCloud } from "./cloud.ts";
 import { configOf, type UpOptions } from "./config.ts";
@@ -25,7 +25,7 @@ export async function upDetached(options: UpOptions, asked: AskedCpi, tools: Too
   const took = secondsText(clock.monotonic() - begun);
   ui.line(listensAt(reach, home));
   ui.line(`It runs in the background, process ${pid}; ready after ${took}.`);
-  for (const line of pointers(home)) ui.line(line);
+  for (const line of pointers(tools)) ui.line(line);
   ui.line(`${stopsIt(tools)} Its output: ${home.logFile}`);
   return 0;
 }
@@ -45,7 +45,7 @@ export async function upHere(options: UpOptions, asked: AskedCpi, tools: Tools):
     ui.line(listensAt(cloud.reach, home));
     if (cloud.adoptedDatabase)
       ui.line("The database of a Director that was killed was found running and taken over.");
-    for (const line of pointers(home, cloud.credentials)) ui.line(line);
+    for (const line of pointers(tools, cloud.credentials)) ui.line(line);
     ui.line(cloud.backend.words.interrupted);
     await stopped(tools.stop);
     ui.line("Stopping; tasks under way go on at the next start.");
@@ -71,7 +71,7 @@ function runsAlready({ reach, pid, since }: RunningDirector, tools: Tools): numb
   const { ui, home } = tools;
   ui.line(`The Director runs already: process ${pid}, since ${localTimeText(since)}.`);
   ui.line(listensAt(reach, home));
-  for (const line of pointers(home)) ui.line(line);
+  for (const line of pointers(tools)) ui.line(line);
   ui.line(stopsIt(tools));
   return 0;
 }
@@ -81,13 +81,19 @@ const stopsIt = ({ programs, env }: Tools): string => `\`${calledAs(programs.sel
 const listensAt = (reach: Reach, home: Home): string =>
   `The Director listens at ${reach.url}. State: ${home.dir}`;
 
-/** The two lines that point the `bosh` CLI at a home's Director. */
-const pointers = (home: Home, credentials = true): readonly string[] => [
-  "",
-  "Point the bosh CLI at it:",
-  "",
-  `  . ${shellWord(home.envFile)}`,
-  "  bosh env",
-  ...(credentials ? [] : ["", "Its users are those of the configuration: `bosh log-in`."]),
-  "",
-];
+/** What to type next. `slipway` finds a home's Director itself; the `bosh` CLI, which may not be installed, is pointed at it. */
+function pointers({ home, env, programs }: Tools, credentials = true): readonly string[] {
+  const slipway = calledAs(programs.self, env);
+  const first = isInstalled("bosh", env) ? [] : ["", "Try next:", "", `  ${slipway} env`];
+  const login = isInstalled("bosh", env) ? "bosh log-in" : `${slipway} log-in`;
+  return [
+    ...first,
+    "",
+    "Point the bosh CLI at it:",
+    "",
+    `  . ${shellWord(home.envFile)}`,
+    "  bosh env",
+    ...(credentials ? [] : ["", `Its users are those of the configuration: \`${login}\`.`]),
+    "",
+  ];
+}
