@@ -77,7 +77,7 @@ export const SETTINGS = {
   minifySyntax: true,
   minifyWhitespace: true,
   // Optional parts of libraries that we do not use; they are asked for inside try blocks.
-  external: ["pg-native"],
+  external: ["pg-native", "cpu-features", "*.node"],
   legalComments: "none",
   logLevel: "warning",
 };

@@ -74,7 +74,7 @@ async function make(
     target: "node20",
     format,
     conditions: ["source"],
-    external: ["pg-native"],
+    external: ["pg-native", "cpu-features", "*.node"],
     logLevel: "error",
     plugins:
       plant === undefined

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SshdMissing } from "../platform/system-errors.ts";
+import { HostKeyMissing } from "../platform/system-errors.ts";
 import { dispatching, gate, taskId } from "./testing/dispatching.ts";
 
 const exception = (message: string) => ({ exception: { message } });
@@ -180,12 +180,12 @@ describe("order", () => {
 
   it("tells with a failure what the operator can do", async () => {
     const refused = async () => {
-      throw SshdMissing({});
+      throw HostKeyMissing({ directory: "/etc/ssh" });
     };
     const { ask } = await dispatching({ actions: { ssh: refused } });
     expect(await ask("ssh", ["setup", { user: "bosh_a", public_key: "k" }])).toEqual(
       exception(
-        "Action Failed ssh: there is no ssh server in this sandbox; next: Install openssh-server where the sandbox has its root from: on its host, or in the stemcell. The agent starts it.",
+        "Action Failed ssh: there is no ssh server in this VM: /etc/ssh has no host key; next: Use a stemcell with an ssh server in it that starts with the VM; ssh-keygen -A makes its keys.",
       ),
     );
   });

@@ -86,13 +86,6 @@ export const UnsafePath = defineError<{ path: string; why: string }>({
   next: "Find out who put that there. The agent writes as root and follows no links of users.",
 });
 
-export const SshdMissing = defineError<Record<never, never>>({
-  code: "AGN-013",
-  kind: "operator",
-  message: () => "there is no ssh server in this sandbox",
-  next: "Install openssh-server where the sandbox has its root from: on its host, or in the stemcell. The agent starts it.",
-});
-
 export const SshdDidNotStart = defineError<{ said: string }>({
   code: "AGN-016",
   kind: "outside",

@@ -3,7 +3,6 @@ import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import type { DiskPlatform } from "../disks.ts";
 import { testMachine } from "../linux/system/testing/machine.ts";
-import { SshdMissing } from "../system-errors.ts";
 import { namespacePlatform } from "./namespace-platform.ts";
 import { namespaceNetworks } from "./networks.ts";
 import type { SandboxPermits } from "./system.ts";
@@ -60,11 +59,6 @@ describe("the system of a sandbox", () => {
     expect(machine.log.warnings).toEqual([]);
     await platform.layout.memory({ ...nothing, jobs: true });
     expect(machine.log.warnings).toEqual([expect.stringContaining("job_dir.tmpfs has no effect")]);
-  });
-
-  it("answers ssh with what to install where there is no sshd", async () => {
-    const { platform } = await sandbox();
-    await expect(platform.system.hostPublicKey()).rejects.toSatisfy(SshdMissing.is);
   });
 
   it("keeps the owner of a file when it has no such user", async () => {

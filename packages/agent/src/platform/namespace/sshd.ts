@@ -9,7 +9,8 @@ import { exists } from "@slipway/kernel/files";
 import type { Paths } from "../../paths.ts";
 import { checkSshUserName } from "../linux/system/accounts.ts";
 import { matchingNames } from "../linux/system/user-pattern.ts";
-import { InvalidSecret, SshdDidNotStart, SshdMissing } from "../system-errors.ts";
+import { InvalidSecret, SshdDidNotStart } from "../system-errors.ts";
+import { type SshServer, startSshServer, writeHostKey } from "./ssh-server.ts";
 import { writeSudo } from "./sudo.ts";
 
 export interface SshdTools {
@@ -30,7 +31,7 @@ const PORT = 22;
  * Ssh into a sandbox. It has its host's users, and its `/etc` is read-only, so the machine's sshd is started for this
  * VM alone: with mounts in which `/etc/passwd` has the session's users, and a host key of the VM's own. They are other
  * names of the user that the agent and the jobs run as. Every setup starts a new listener, which sees the disks that
- * are mounted by then; sessions outlive it.
+ * are mounted by then; sessions outlive it. Where there is no sshd, the agent serves ssh itself, for as long as it runs.
  */
 export function sandboxSshd(tools: SshdTools) {
   const { paths } = tools;
@@ -47,28 +48,46 @@ export function sandboxSshd(tools: SshdTools) {
   const users = async (): Promise<string[]> =>
     (await readdir(homes).catch((): string[] => [])).filter((name) => name.startsWith("bosh_"));
 
-  const listen = async (ip: string): Promise<number> => {
+  let own: SshServer | undefined;
+  const stop = async (): Promise<void> => {
+    await own?.close();
+    own = undefined;
     await stopListener(files.pid, tools);
+  };
+
+  const listen = async (ip: string): Promise<number> => {
+    // The agent's own server sees new users and disks by itself.
+    if (own?.ip === ip) return own.port;
+    await stop();
     const inside = tools.userNamespace ?? isUserNamespace();
     const port = await freePort(ip, inside ? 0 : PORT);
+    const sshd = await sshdProgram(paths);
+    if (sshd === undefined) {
+      const hostKey = await readFile(files.key, "utf8");
+      const path = await writeSudo(directory);
+      own = await startSshServer({ ip, port, hostKey, homes, path, exec: tools.exec, clock: tools.clock });
+      return own.port;
+    }
     await writeAccounts(files, await users(), homes, inside, paths);
     const path = await writeSudo(directory);
     await writeFile(files.config, configOf(files, ip, port, path), { mode: 0o600 });
     await mkdir(paths.boshLog, { recursive: true, mode: 0o755 });
-    await start(files, inside, tools);
+    await start(sshd, files, inside, tools);
     return port;
   };
 
   return {
     hostPublicKey: async (): Promise<string> => {
-      await sshdProgram(paths);
       await mkdir(directory, { recursive: true, mode: 0o700 });
       if (!(await exists(files.key))) {
         // The public half first: a reader that finds the private one finds both.
         const made = `${files.key}.new`;
         for (const half of [made, `${made}.pub`]) await rm(half, { force: true });
-        const args = ["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", made];
-        await mustRun(tools.exec, "making the ssh host key of this VM", "ssh-keygen", args);
+        if ((await sshdProgram(paths)) === undefined) await writeHostKey(made);
+        else {
+          const args = ["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", made];
+          await mustRun(tools.exec, "making the ssh host key of this VM", "ssh-keygen", args);
+        }
         await rename(`${made}.pub`, `${files.key}.pub`);
         await rename(made, files.key);
       }
@@ -90,17 +109,17 @@ export function sandboxSshd(tools: SshdTools) {
     deleteUsers: async (pattern: RegExp): Promise<void> => {
       for (const user of matchingNames(pattern, await users()))
         await rm(join(homes, user), { recursive: true, force: true });
-      if ((await users()).length === 0) await stopListener(files.pid, tools);
+      if ((await users()).length === 0) await stop();
     },
   };
 }
 
 type Files = { readonly [name in "key" | "config" | "passwd" | "group" | "pid" | "log"]: string };
 
-async function sshdProgram(paths: Paths): Promise<string> {
+async function sshdProgram(paths: Paths): Promise<string | undefined> {
   for (const path of ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd"])
     if (await exists(paths.system(path))) return path;
-  throw SshdMissing({});
+  return undefined;
 }
 
 const configOf = (files: Files, ip: string, port: number, path: string): string =>
@@ -147,14 +166,19 @@ async function writeAccounts(
  * In a user namespace sshd must not be root: it would try to change groups, which is refused there. As another id it
  * takes every user for itself. It goes into the background by itself, and says so in the pid file when it listens.
  */
-async function start(files: Files, inside: boolean, { paths, exec, clock }: SshdTools): Promise<void> {
+async function start(
+  program: string,
+  files: Files,
+  inside: boolean,
+  { paths, exec, clock }: SshdTools,
+): Promise<void> {
   const script = [
     'mount -n --bind "$1" /etc/passwd && mount -n --bind "$2" /etc/group || exit',
     "shift 2",
     inside ? `exec unshare --user --map-user=${SESSION_ID} --map-group=${SESSION_ID} "$@"` : 'exec "$@"',
   ].join("\n");
   if (!inside) await mkdir(paths.system("run", "sshd"), { recursive: true, mode: 0o755 });
-  const sshd = [await sshdProgram(paths), "-f", files.config, "-E", files.log];
+  const sshd = [program, "-f", files.config, "-E", files.log];
   const args = ["--mount", "sh", "-c", script, "sh", files.passwd, files.group, ...sshd];
   await mustRun(exec, "starting sshd for this VM", "unshare", args);
   const giveUp = clock.monotonic() + STARTS_MS;
