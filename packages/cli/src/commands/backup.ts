@@ -30,6 +30,7 @@ export const backup: Command = {
     ui.table({
       content: "",
       transpose: true,
+      labeled: true,
       header: {
         file: "File",
         size: "Size",

@@ -49,6 +49,14 @@ export const FileNotWritten = defineError<{ path: string; why: string }>({
   next: "Name a file in a directory that exists and that you may write to.",
 });
 
+export const EmptyValue = defineError<{ name: string }>({
+  code: "CLI-163",
+  kind: "operator",
+  typed: true,
+  message: (p) => `the value for '${p.name}' is empty`,
+  next: "See that the file has the value. Nothing was changed.",
+});
+
 export const NoValueGiven = defineError<{ name: string }>({
   code: "CLI-162",
   kind: "operator",

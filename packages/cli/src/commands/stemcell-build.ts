@@ -59,6 +59,7 @@ export const stemcellBuild: Command = {
     tools.ui.table({
       content: "stemcell",
       transpose: true,
+      labeled: true,
       header: {
         ...{ name: "Name", version: "Version", os: "OS", api_version: "API version", file: "File" },
         size: "Size",

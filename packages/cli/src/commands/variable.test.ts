@@ -134,6 +134,12 @@ describe("slipway variable set", () => {
     expect(asked().map(([, body]) => body.value)).toEqual([{ a: 1 }, "a: 1"]);
   });
 
+  it("refuses an empty value, which a file that was not written yet has", async () => {
+    const ended = await run("variable", "set", "/x", "--file", await fileOf("\n"));
+    expect([ended.code, ended.out, asked()]).toEqual([2, "", []]);
+    expect(ended.err).toContain("CLI-163 the value for '/x' is empty");
+  });
+
   it("refuses a value on the command line, and does not repeat it", async () => {
     const { code, out, err } = await run("variable", "set", "/x", SECRET);
     expect([code, out, asked()]).toEqual([2, "", []]);

@@ -3,7 +3,7 @@ import { variableChange, variableValue } from "@slipway/protocol/director/variab
 import type { Command, TypedInput } from "../command.ts";
 import type { Tools } from "../tools.ts";
 import { CannotAskFor } from "../ui/errors.ts";
-import { FileNotWritten, NoValueGiven } from "./errors.ts";
+import { EmptyValue, FileNotWritten, NoValueGiven } from "./errors.ts";
 
 const name = {
   name: "<name>",
@@ -67,6 +67,7 @@ export const variableSet: Command = {
       file === undefined
         ? await askFor(given.argument(0) ?? "", tools)
         : (await readTextOrInput("value", file)).replace(/\n$/, "");
+    if (text === "") throw EmptyValue({ name: given.argument(0) ?? "" });
     const { parseYaml } = await import("@slipway/engine/documents/yaml");
     const value: unknown = given.flag("yaml")
       ? parseYaml(text, file === undefined || file === "-" ? "the value" : file)

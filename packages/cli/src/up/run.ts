@@ -81,7 +81,7 @@ const stopsIt = ({ programs, env }: Tools): string => `\`${calledAs(programs.sel
 const listensAt = (reach: Reach, home: Home): string =>
   `The Director listens at ${reach.url}. State: ${home.dir}`;
 
-/** What to type next. `slipway` finds a home's Director itself; the `bosh` CLI, which may not be installed, is pointed at it. */
+/** Returns what to type next. The `bosh` CLI must be pointed at a home's Director, and may not be installed. */
 function pointers({ home, env, programs }: Tools, credentials = true): readonly string[] {
   const slipway = calledAs(programs.self, env);
   const first = isInstalled("bosh", env) ? [] : ["", "Try next:", "", `  ${slipway} env`];
