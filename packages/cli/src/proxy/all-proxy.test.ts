@@ -77,7 +77,7 @@ describe("a Director behind a proxy", () => {
     expect(err).toContain("the proxy 127.0.0.1:");
   });
 
-  it("is asked straight where NO_PROXY names it", async () => {
+  it("is asked directly where NO_PROXY names it", async () => {
     const { url, seen } = await proxy();
     const env = { BOSH_ALL_PROXY: url, BOSH_ENVIRONMENT: director.url, NO_PROXY: "127.0.0.0/8" };
     expect((await slipway(env)).code).toBe(0);
@@ -87,7 +87,7 @@ describe("a Director behind a proxy", () => {
     expect(seen).toContain(`127.0.0.1:${director.port}`);
   });
 
-  it("is asked straight where it is the one of slipway up", async () => {
+  it("is asked directly where it is the one of slipway up", async () => {
     const { url, seen } = await proxy();
     const home = join(director.dir, "home");
     const admin = { name: "admin", password: "pw" };
@@ -131,7 +131,7 @@ describe("without BOSH_ALL_PROXY a Director", () => {
     expect(new Set(seen)).toEqual(new Set([`CONNECT ${NAME}:${director.port}`]));
   });
 
-  it("is asked straight where no_proxy names it, or on this machine", async () => {
+  it("is asked directly where no_proxy names it, or on this machine", async () => {
     const { url, seen } = await usual();
     expect((await slipway({ BOSH_ENVIRONMENT: director.url, HTTPS_PROXY: url })).code).toBe(0);
     await slipway({ ...at(), https_proxy: url, no_proxy: ".inside" });
