@@ -135,7 +135,12 @@ async function writeLicences() {
     ),
   );
   const texts = [...homes].sort().map((home) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
+    const {
+      name,
+      version,
+      licenses,
+      license = licenses?.[0]?.type,
+    } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
     const file = readdirSync(home).find((one) => /^(licen[cs]e|copying)/i.test(one));
     const text = file === undefined ? "" : `\n${readFileSync(join(home, file), "utf8").trim()}\n`;
     return `${name} ${version} (${license})\n${text}`;
