@@ -144,7 +144,7 @@ function negotiationPage() {
           n.registryless ? "**no**" : "yes",
           n.createVmResult,
           n.userData,
-          n.agentCalls.attach.join(", "),
+          n.attachDiskReturnsHint ? "add_persistent_disk, mount_disk" : "mount_disk",
           n.reason,
         ];
       }),

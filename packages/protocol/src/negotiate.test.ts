@@ -19,7 +19,7 @@ function refused(mix: Mix): string {
 const ALL_WRITES = ["create_vm", "attach_disk", "detach_disk", "delete_vm"];
 
 /** The eight rows of the reference, each written out. */
-const OLD = { result: "cid", writes: ALL_WRITES, userData: "registry", attach: ["mount_disk"] };
+const OLD = { result: "cid", writes: ALL_WRITES, userData: "registry" };
 const ROWS = [
   { director: 1, cpi: 1, stemcell: 1, sent: 1, ...OLD },
   { director: 1, cpi: 1, stemcell: 2, sent: 1, ...OLD },
@@ -29,11 +29,11 @@ const ROWS = [
   { director: 2, cpi: 1, stemcell: 2, sent: 1, ...OLD },
   {
     ...{ director: 2, cpi: 2, stemcell: 1, sent: 2, result: "[cid, networks]", writes: ALL_WRITES },
-    ...{ userData: "registry", attach: ["add_persistent_disk", "mount_disk"] },
+    ...{ userData: "registry" },
   },
   {
     ...{ director: 2, cpi: 2, stemcell: 2, sent: 2, result: "[cid, networks]", writes: [] },
-    ...{ userData: "settings", attach: ["add_persistent_disk", "mount_disk"] },
+    ...{ userData: "settings" },
   },
 ] as const;
 
@@ -44,7 +44,6 @@ describe("the eight mixes of the reference", () => {
     expect(decision.createVmResult).toBe(row.result);
     expect(decision.registryWrites).toEqual(row.writes);
     expect(decision.userData).toBe(row.userData);
-    expect(decision.agentCalls.attach).toEqual(row.attach);
     expect(decision.attachDiskReturnsHint).toBe(row.sent === 2);
     expect(decision.registryless).toBe(row.writes.length === 0);
     expect(decision.notes).toEqual([]);
@@ -86,8 +85,6 @@ describe("the frozen decisions", () => {
       create_stemcell_takes_tags: decision.createStemcellTakesTags,
       user_data: decision.userData,
       registry_writes: decision.registryWrites,
-      agent_calls_on_attach: decision.agentCalls.attach,
-      agent_calls_on_detach: decision.agentCalls.detach,
     }).toEqual(row);
     expect(decision.reason).not.toBe("");
   });
@@ -252,10 +249,7 @@ describe("every decision", () => {
         expect(decision.registryless).toBe(decision.apiVersion >= 2 && stemcell >= 2);
         expect(decision.registryWrites.length === 0).toBe(decision.registryless);
         expect(decision.userData === "settings").toBe(decision.registryless);
-        expect(decision.attachDiskReturnsHint).toBe(
-          decision.agentCalls.attach.includes("add_persistent_disk"),
-        );
-        expect(decision.agentCalls.detach).toEqual(["unmount_disk", "remove_persistent_disk"]);
+        expect(decision.attachDiskReturnsHint).toBe(decision.apiVersion >= 2);
       }),
     );
   });

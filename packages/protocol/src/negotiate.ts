@@ -20,7 +20,6 @@ export interface Mix {
   readonly stemcell?: unknown;
 }
 
-export type AgentCall = "add_persistent_disk" | "mount_disk" | "unmount_disk" | "remove_persistent_disk";
 export type RegistryWriter = "create_vm" | "attach_disk" | "detach_disk" | "delete_vm";
 
 /** Consequences of a mix of versions for Director, CPI, agent and registry, decided once. */
@@ -38,7 +37,6 @@ export interface Agreement {
   /** `settings`: complete. `registry`: only the way to the registry. */
   readonly userData: "settings" | "registry";
   readonly registryWrites: readonly RegistryWriter[];
-  readonly agentCalls: { readonly attach: readonly AgentCall[]; readonly detach: readonly AgentCall[] };
   /** One sentence, for people. */
   readonly reason: string;
   /** Versions that were not taken as given, and why. */
@@ -97,12 +95,6 @@ export function negotiate(mix: Mix): Negotiation {
     createStemcellTakesTags: apiVersion >= 3,
     userData: registryless ? "settings" : "registry",
     registryWrites: registryless ? [] : REGISTRY_WRITERS,
-    // An agent of a stemcell below 2 answers the two hint messages with "unknown message", which callers ignore.
-    agentCalls: {
-      attach: hint ? ["add_persistent_disk", "mount_disk"] : ["mount_disk"],
-      // Always: the hint may be from before the CPI was replaced by an older one, and having none is fine.
-      detach: ["unmount_disk", "remove_persistent_disk"],
-    },
     reason: registryless
       ? "api_version and stemcell are both 2 or more: no registry"
       : why(apiVersion, stemcell),
