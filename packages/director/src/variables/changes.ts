@@ -97,18 +97,24 @@ const optionsOf = ({ options }: Pick<VariableRecord, "options">): Record<string,
 const signedBy = async (name: string, db: Db): Promise<readonly VariableRecord[]> =>
   (await newestCertificates(db)).filter((one) => optionsOf(one).ca === name);
 
-/** Certificates of an authority that was replaced, and of the authorities among them. */
+/**
+ * Certificates of an authority that was replaced, and of the authorities among them. Definitions that changed one after the
+ * other may have two authorities sign each other: each is made again once.
+ */
 async function allMadeAgain(
   signed: readonly VariableRecord[],
   authority: Next,
   tools: ChangeTools,
+  names = new Set([authority.name]),
 ): Promise<readonly Next[]> {
   const made: Next[] = [];
   for (const one of signed) {
+    if (names.has(one.name)) continue;
+    names.add(one.name);
     const again = await madeAgain(one, new Map([[authority.name, authority.value]]), tools);
     made.push(again);
     if (optionsOf(one).is_ca === true)
-      made.push(...(await allMadeAgain(await signedBy(one.name, tools.db), again, tools)));
+      made.push(...(await allMadeAgain(await signedBy(one.name, tools.db), again, tools, names)));
   }
   return made;
 }

@@ -36,9 +36,14 @@ const send = (method: string, path: string, body: object) =>
   api.ask(method, path, { type: "application/json", body: JSON.stringify(body) });
 const regenerate = async (name: string, more: object = {}) =>
   (await send("POST", "/variable/regeneration", { name, ...more })).json as Change;
-const generated = (name: string, type: string, options: object) =>
+const generated = (
+  name: string,
+  type: string,
+  options: object,
+  mode: "no-overwrite" | "overwrite" = "no-overwrite",
+) =>
   ownVariables({ db: api.db, clock: systemClock, random: systemRandom }).generate({
-    ...{ name, type, options: { ...options }, mode: "no-overwrite", requestId: name },
+    ...{ name, type, options: { ...options }, mode, requestId: `${name} ${JSON.stringify(options)}` },
   });
 const pems = (text: string) =>
   text
@@ -125,6 +130,14 @@ describe("an authority", () => {
     await regenerate("/lab/ca");
     await generated("/lab/late", "certificate", { key_length: 2048, ca: "/lab/ca", common_name: "late" });
     expect(pems((await certificate("/lab/late")).ca)).toHaveLength(2);
+  });
+
+  it("is made again once if it has signed the authority that signs it", async () => {
+    await generated("/lab/a", "certificate", { is_ca: true, common_name: "a" });
+    await generated("/lab/b", "certificate", { is_ca: true, common_name: "b", ca: "/lab/a" });
+    await generated("/lab/a", "certificate", { is_ca: true, common_name: "a", ca: "/lab/b" }, "overwrite");
+    const { variables } = await regenerate("/lab/a");
+    expect(variables.map(({ name }) => name)).toEqual(["/lab/a", "/lab/b"]);
   });
 
   it("is replaced at once on request, with all it has signed", async () => {
