@@ -7,6 +7,7 @@ import { blobs } from "./commands/blobs.ts";
 import { cancelTask } from "./commands/cancel-task.ts";
 import { cancelTasks } from "./commands/cancel-tasks.ts";
 import { certifyAgent } from "./commands/certify-agent.ts";
+import { certifyVerify } from "./commands/certify-verify.ts";
 import { cleanUp } from "./commands/clean-up.ts";
 import { cloudCheck } from "./commands/cloud-check.ts";
 import { cloudConfig } from "./commands/cloud-config.ts";
@@ -227,6 +228,7 @@ export const COMMANDS: readonly Command[] = [
   interpolate,
   cpiInit,
   certifyAgent,
+  certifyVerify,
   configCheck,
   completion(() => COMMANDS),
 ];
