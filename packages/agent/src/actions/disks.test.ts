@@ -215,7 +215,7 @@ describe("migrate_disk after a reboot", () => {
   });
 });
 
-describe("migrate_disk in a VM that was made anew when the new disk was attached", () => {
+describe("migrate_disk in a VM that was recreated when the new disk was attached", () => {
   test("is refused when only the new disk is mounted: nothing was copied to it", async () => {
     await attach("old", { a: "1" });
     await attach("new");

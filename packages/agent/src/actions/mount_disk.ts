@@ -36,7 +36,7 @@ export const mountDisk: Action<"mount_disk"> = async ({ diskCid, hint }, { servi
   const taken = mounts.some((mount) => mount.target === paths.store);
   const target = taken ? paths.migrationTarget : paths.store;
   await mkdir(target, { recursive: true, mode: 0o700 });
-  // A migration to it that was finished once says nothing of a disk that comes anew.
+  // A migration to it that was finished once says nothing of a disk that comes again.
   if (!taken && (await migratedDisk.load()) === diskCid) await migratedDisk.clear();
   await disks.mount(source, target, disk.mountOptions);
   // Upstream records the migration target too; a reboot before the migration would then show an empty disk.

@@ -4,7 +4,7 @@ import type { HandledRequest } from "../transports/transport.ts";
 /** Enough for minutes of a busy Director; a copy arrives within seconds or not at all. */
 const MOST_ENTRIES = 1024;
 const MOST_BYTES = 4 << 20;
-/** Only reads answer that much, and they may be answered anew. */
+/** Only reads answer that much, and they may be answered again. */
 const LARGEST_REPLY = 64 << 10;
 
 /**

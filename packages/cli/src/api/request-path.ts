@@ -8,8 +8,8 @@ export function requestPath({ path, query = {} }: ApiRequest): string {
   return pairs.length === 0 ? path : `${path}?${pairs.join("&")}`;
 }
 
-/** A piece of a path. `+` and `*` stay as they are, as upstream sends them. */
-export const piece = (text: string): string => encodeURIComponent(text).replaceAll("%2B", "+");
+/** Encodes one segment of a path. `+` and `*` stay as they are, as upstream sends them. */
+export const pathSegment = (text: string): string => encodeURIComponent(text).replaceAll("%2B", "+");
 
 /** Names a request in errors, without its query, which may be long. */
 export const requestName = ({ method, path }: ApiRequest): string => `${method} ${path}`;

@@ -1,4 +1,4 @@
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runTask } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { instanceSlug } from "../states/slug.ts";
@@ -19,7 +19,7 @@ export const attachDisk: Command = {
     const { group, id } = instanceSlug(given.argument(0) ?? "");
     await runTask(api, {
       method: "PUT",
-      path: `/disks/${piece(given.argument(1) ?? "")}/attachments`,
+      path: `/disks/${pathSegment(given.argument(1) ?? "")}/attachments`,
       query: { deployment, job: group, instance_id: id, disk_properties: given.text("disk-properties") },
     });
     return 0;

@@ -2,7 +2,7 @@ import { config as configEntry } from "@slipway/protocol/director/config";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { refusalOf } from "../api/refusal.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 import { configOptions, type WhichConfig, whichConfig } from "../configs/which-config.ts";
 import { fieldsTable } from "../ui/fields-table.ts";
@@ -45,7 +45,7 @@ async function find(api: DirectorApi, which: WhichConfig) {
     return (await api.json({ method: "GET", path: "/configs", query }, v.array(configEntry)))[0];
   }
   try {
-    return await api.json({ method: "GET", path: `/configs/${piece(which.id)}` }, configEntry);
+    return await api.json({ method: "GET", path: `/configs/${pathSegment(which.id)}` }, configEntry);
   } catch (error) {
     if (refusalOf(error)?.status === 404) return undefined;
     throw error;

@@ -1,5 +1,5 @@
 import { refusalOf } from "../api/refusal.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 import { configOptions, whichConfig } from "../configs/which-config.ts";
 import { requireConfirmation } from "../ui/require-confirmation.ts";
@@ -20,7 +20,7 @@ export const deleteConfig: Command = {
       await api.text(
         which.id === undefined
           ? { method: "DELETE", path: "/configs", query: { name: which.name, type: which.type } }
-          : { method: "DELETE", path: `/configs/${piece(which.id)}` },
+          : { method: "DELETE", path: `/configs/${pathSegment(which.id)}` },
       );
     } catch (error) {
       if (refusalOf(error)?.status !== 404) throw error;

@@ -1,5 +1,5 @@
 import { listDeployments } from "../api/deployments.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { requireConfirmation } from "../ui/require-confirmation.ts";
@@ -18,7 +18,7 @@ export const deleteDeployment: Command = {
     const force = given.flag("force") ? "true" : undefined;
     await runDeletion(
       api,
-      { method: "DELETE", path: `/deployments/${piece(name)}`, query: { force } },
+      { method: "DELETE", path: `/deployments/${pathSegment(name)}`, query: { force } },
       async () => (await listDeployments(api)).some((one) => one.name === name),
     );
     return 0;

@@ -1,6 +1,6 @@
 import { orphanDisk } from "@slipway/protocol/director/disk";
 import * as v from "valibot";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { requireConfirmation } from "../ui/require-confirmation.ts";
@@ -15,7 +15,7 @@ export const deleteDisk: Command = {
     const api = await director();
     const cid = given.argument(0) ?? "";
     await requireConfirmation(ui);
-    await runDeletion(api, { method: "DELETE", path: `/disks/${piece(cid)}` }, async () =>
+    await runDeletion(api, { method: "DELETE", path: `/disks/${pathSegment(cid)}` }, async () =>
       (await api.json({ method: "GET", path: "/disks" }, v.array(orphanDisk))).some(
         (one) => one.disk_cid === cid,
       ),

@@ -1,4 +1,4 @@
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { requireConfirmation } from "../ui/require-confirmation.ts";
@@ -14,7 +14,7 @@ export const deleteNetwork: Command = {
     const api = await director();
     const name = given.argument(0) ?? "";
     await requireConfirmation(ui);
-    const request = { method: "DELETE", path: `/networks/${piece(name)}` } as const;
+    const request = { method: "DELETE", path: `/networks/${pathSegment(name)}` } as const;
     await runDeletion(api, request, () => isListed(api, name));
     return 0;
   },

@@ -1,4 +1,4 @@
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { requireConfirmation } from "../ui/require-confirmation.ts";
@@ -30,7 +30,7 @@ export const deleteRelease: Command = {
     const force = given.flag("force") ? "true" : undefined;
     await runDeletion(
       api,
-      { method: "DELETE", path: `/releases/${piece(name)}`, query: { version, force } },
+      { method: "DELETE", path: `/releases/${pathSegment(name)}`, query: { version, force } },
       there,
     );
     return 0;

@@ -1,6 +1,6 @@
 import { snapshot } from "@slipway/protocol/director/snapshot";
 import * as v from "valibot";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { requireConfirmation } from "../ui/require-confirmation.ts";
@@ -13,10 +13,10 @@ export const deleteSnapshot: Command = {
   examples: [["slipway -d shop delete-snapshot snap-1", ""]],
   async run(given, { ui, director, mustDeployment }) {
     const api = await director();
-    const path = `/deployments/${piece(mustDeployment())}/snapshots`;
+    const path = `/deployments/${pathSegment(mustDeployment())}/snapshots`;
     const cid = given.argument(0) ?? "";
     await requireConfirmation(ui);
-    await runDeletion(api, { method: "DELETE", path: `${path}/${piece(cid)}` }, async () =>
+    await runDeletion(api, { method: "DELETE", path: `${path}/${pathSegment(cid)}` }, async () =>
       (await api.json({ method: "GET", path }, v.array(snapshot))).some((one) => one.snapshot_cid === cid),
     );
     return 0;

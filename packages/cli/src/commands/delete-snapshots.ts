@@ -1,4 +1,4 @@
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runTask } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { requireConfirmation } from "../ui/require-confirmation.ts";
@@ -10,7 +10,7 @@ export const deleteSnapshots: Command = {
   examples: [["slipway -d shop delete-snapshots", ""]],
   async run(_given, { ui, director, mustDeployment }) {
     const api = await director();
-    const path = `/deployments/${piece(mustDeployment())}/snapshots`;
+    const path = `/deployments/${pathSegment(mustDeployment())}/snapshots`;
     await requireConfirmation(ui);
     await runTask(api, { method: "DELETE", path });
     return 0;

@@ -1,4 +1,4 @@
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { BadArgument } from "../parse/errors.ts";
@@ -24,7 +24,7 @@ export const deleteStemcell: Command = {
       api,
       {
         method: "DELETE",
-        path: `/stemcells/${piece(name)}/${piece(version)}`,
+        path: `/stemcells/${pathSegment(name)}/${pathSegment(version)}`,
         query: { force: given.flag("force") ? "true" : undefined },
       },
       async () => (await listStemcells(api)).some((one) => one.name === name && one.version === version),

@@ -1,4 +1,4 @@
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runTask } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { requireConfirmation } from "../ui/require-confirmation.ts";
@@ -12,7 +12,7 @@ export const deleteVm: Command = {
   async run(given, { ui, director }) {
     const api = await director();
     await requireConfirmation(ui);
-    await runTask(api, { method: "DELETE", path: `/vms/${piece(given.argument(0) ?? "")}` });
+    await runTask(api, { method: "DELETE", path: `/vms/${pathSegment(given.argument(0) ?? "")}` });
     return 0;
   },
 };

@@ -8,7 +8,7 @@ import * as v from "valibot";
 import { deploymentNames } from "../api/deployments.ts";
 import type { DirectorApi } from "../api/director-api.ts";
 import { refusalOf } from "../api/refusal.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 import { mebibytesText } from "../ui/size-text.ts";
 import { timeText } from "../ui/time-text.ts";
@@ -96,7 +96,7 @@ function stateOf({ name, mounted, vm_cid: vm, active }: DeploymentDisk): string 
 async function attachedDisks(api: DirectorApi, deployment: string) {
   try {
     return await api.json(
-      { method: "GET", path: `/deployments/${piece(deployment)}/disks` },
+      { method: "GET", path: `/deployments/${pathSegment(deployment)}/disks` },
       v.array(deploymentDisk),
     );
   } catch (error) {

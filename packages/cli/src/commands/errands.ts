@@ -1,6 +1,6 @@
 import { errand } from "@slipway/protocol/director/errand";
 import * as v from "valibot";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 
 export const errands: Command = {
@@ -11,7 +11,7 @@ export const errands: Command = {
   examples: [["slipway -d shop errands", ""]],
   async run(_given, { ui, director, mustDeployment }) {
     const api = await director();
-    const path = `/deployments/${piece(mustDeployment())}/errands`;
+    const path = `/deployments/${pathSegment(mustDeployment())}/errands`;
     const found = await api.json({ method: "GET", path }, v.array(errand));
     ui.table({
       content: "errands",

@@ -1,5 +1,5 @@
 import { event as eventEntry } from "@slipway/protocol/director/event";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 import { type Field, fieldsTable } from "../ui/fields-table.ts";
 import { dateText } from "../ui/time-text.ts";
@@ -12,7 +12,7 @@ export const event: Command = {
   examples: [["slipway event 7", ""]],
   async run(given, { ui, director }) {
     const api = await director();
-    const path = `/events/${piece(given.argument(0) ?? "")}`;
+    const path = `/events/${pathSegment(given.argument(0) ?? "")}`;
     const one = await api.json({ method: "GET", path }, eventEntry);
     const { yamlText } = await import("../ui/yaml-text.ts");
     const fields: readonly Field[] = [

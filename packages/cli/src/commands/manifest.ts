@@ -1,5 +1,5 @@
 import { storedManifest } from "@slipway/protocol/director/deployment";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 
 export const manifest: Command = {
@@ -9,7 +9,7 @@ export const manifest: Command = {
   topic: "deployments",
   async run(_given, { ui, director, mustDeployment }) {
     const api = await director();
-    const path = `/deployments/${piece(mustDeployment())}`;
+    const path = `/deployments/${pathSegment(mustDeployment())}`;
     const answer = await api.json({ method: "GET", path }, storedManifest);
     ui.block(answer.manifest ?? "");
     return 0;

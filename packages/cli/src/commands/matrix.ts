@@ -3,7 +3,7 @@ import { vm } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
 import { deploymentNames } from "../api/deployments.ts";
 import type { DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 import type { VmVersions } from "../matrix/rows.ts";
 import { wrapped } from "../ui/wrap.ts";
@@ -35,7 +35,10 @@ export const matrix: Command = {
 };
 
 async function vmsOf(api: DirectorApi, deployment: string): Promise<readonly (VmVersions | undefined)[]> {
-  const vms = await api.json({ method: "GET", path: `/deployments/${piece(deployment)}/vms` }, v.array(vm));
+  const vms = await api.json(
+    { method: "GET", path: `/deployments/${pathSegment(deployment)}/vms` },
+    v.array(vm),
+  );
   return vms.map(({ job, index, slipway }) =>
     slipway === null || slipway === undefined
       ? undefined

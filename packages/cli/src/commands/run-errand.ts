@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type ErrandLine, errandResult } from "@slipway/protocol/director/errand";
 import type { ApiRequest } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { taskLines } from "../api/task-lines.ts";
 import type { Command, TypedInput } from "../command.ts";
 import { saveBlob, stamp } from "../logs/save-blob.ts";
@@ -63,7 +63,7 @@ function errandRequest(deployment: string, name: string, given: TypedInput): Api
     .map(({ group, id }) => (id === undefined ? { group } : { group, id }));
   return {
     method: "POST",
-    path: `/deployments/${piece(deployment)}/errands/${piece(name)}/runs`,
+    path: `/deployments/${pathSegment(deployment)}/errands/${pathSegment(name)}/runs`,
     contentType: "application/json",
     body: JSON.stringify({
       instances,

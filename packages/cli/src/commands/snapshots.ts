@@ -1,6 +1,6 @@
 import { snapshot } from "@slipway/protocol/director/snapshot";
 import * as v from "valibot";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 import { timeText } from "../ui/time-text.ts";
 
@@ -12,7 +12,7 @@ export const snapshots: Command = {
   examples: [["slipway -d shop snapshots", ""]],
   async run(_given, { ui, director, mustDeployment }) {
     const api = await director();
-    const path = `/deployments/${piece(mustDeployment())}/snapshots`;
+    const path = `/deployments/${pathSegment(mustDeployment())}/snapshots`;
     const found = await api.json({ method: "GET", path }, v.array(snapshot));
     ui.table({
       content: "snapshots",

@@ -1,4 +1,4 @@
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runTask } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { instanceSlug } from "../states/slug.ts";
@@ -16,10 +16,10 @@ export const takeSnapshot: Command = {
   ],
   async run(given, { director, mustDeployment }) {
     const api = await director();
-    const deployment = `/deployments/${piece(mustDeployment())}`;
+    const deployment = `/deployments/${pathSegment(mustDeployment())}`;
     const asked = given.argument(0);
     const one = asked === undefined ? undefined : instanceSlug(asked);
-    const of = one === undefined ? "" : `/jobs/${piece(one.group)}/${piece(one.id)}`;
+    const of = one === undefined ? "" : `/jobs/${pathSegment(one.group)}/${pathSegment(one.id)}`;
     await runTask(api, { method: "POST", path: `${deployment}${of}/snapshots` });
     return 0;
   },

@@ -1,6 +1,6 @@
 import { variable } from "@slipway/protocol/director/variable";
 import * as v from "valibot";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 
 export const variables: Command = {
@@ -12,7 +12,7 @@ export const variables: Command = {
   examples: [["slipway -d shop variables --type certificate", ""]],
   async run(given, { ui, director, mustDeployment }) {
     const api = await director();
-    const path = `/deployments/${piece(mustDeployment())}/variables`;
+    const path = `/deployments/${pathSegment(mustDeployment())}/variables`;
     const type = given.text("type");
     const query = type === undefined ? {} : { type };
     const found = await api.json({ method: "GET", path, query }, v.array(variable));

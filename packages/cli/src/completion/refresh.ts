@@ -5,7 +5,7 @@ import { instance } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
 import { listDeployments } from "../api/deployments.ts";
 import type { DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { listTasks } from "../api/tasks.ts";
 import type { Completes } from "../command.ts";
 import type { Tools } from "../tools.ts";
@@ -37,7 +37,7 @@ async function known(api: DirectorApi): Promise<readonly string[]> {
     listTasks(api, { deployment: undefined, all: false, recent: TASKS }),
     listStemcells(api),
     ...deployments.map(async ({ name }) => {
-      const path = `/deployments/${piece(name)}/instances`;
+      const path = `/deployments/${pathSegment(name)}/instances`;
       return (await api.json({ method: "GET", path }, v.array(instance))).flatMap((one) => [
         ...line("instance", `${one.job}/${one.id}`, name),
         ...line("instance", one.job ?? "", name),

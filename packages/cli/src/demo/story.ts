@@ -6,7 +6,7 @@ import { variable } from "@slipway/protocol/director/variable";
 import { REDACTED } from "@slipway/protocol/schema/redact";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { DemoSetup } from "../cpis/descriptor.ts";
 import type { Tools } from "../tools.ts";
 import { secondsText } from "../ui/time-text.ts";
@@ -42,25 +42,25 @@ export async function tellStory(
   api: DirectorApi,
   tools: StoryTools,
   range: string | undefined,
-  stage: DemoSetup,
+  setup: DemoSetup,
 ): Promise<{ readonly curl: string }> {
   const { home, ui } = tools;
-  const { one, many } = stage.words;
+  const { one, many } = setup.words;
   const dir = join(home.dir, "demo");
   await mkdir(dir, { recursive: true, mode: 0o700 });
   await resume(api, tools);
   // First, as it is quick: addresses that cannot be had are said before anything is made.
   await step(tools, "Updating the cloud config", async () => {
-    const used = await ensureCloudConfig(api, dir, range, stage);
+    const used = await ensureCloudConfig(api, dir, range, setup);
     const said =
       used === undefined
         ? "Cloud config: yours, left as it is"
         : `Cloud config: ${many} get addresses of ${used}`;
     return { said, value: undefined };
   });
-  const stemcell = await step(tools, stage.stemcell.doing, async (tell) => {
-    const value = await ensureStemcell(api, dir, stage, tell);
-    return { said: `Stemcell ${value.name}/${value.version}: ${stage.stemcell.about}`, value };
+  const stemcell = await step(tools, setup.stemcell.doing, async (tell) => {
+    const value = await ensureStemcell(api, dir, setup, tell);
+    return { said: `Stemcell ${value.name}/${value.version}: ${setup.stemcell.about}`, value };
   });
   const release = await step(tools, "Uploading the release", async (tell) => {
     const value = await ensureRelease(api, tools, tell);
@@ -71,7 +71,7 @@ export async function tellStory(
     const packages = compiled ? `packages compiled in ${many} of their own, ` : "";
     return {
       said: `Deployment ${DEPLOYMENT}: ${packages}jobs run in ${many}`,
-      value: await vmOf(api, stage.words),
+      value: await vmOf(api, setup.words),
     };
   });
   show(first, await variableNames(api), one, tools);
@@ -84,10 +84,10 @@ export async function tellStory(
     return { said: `The errand ${ERRAND}, which has address and password by a link: ${said}`, value: said };
   });
   const second = await step(tools, `Replacing the ${one}`, async (tell) => {
-    const path = `/deployments/${DEPLOYMENT}/jobs/${GROUP}/${piece(first.instance)}`;
+    const path = `/deployments/${DEPLOYMENT}/jobs/${GROUP}/${pathSegment(first.instance)}`;
     const query = { state: "recreate" };
     await carryOut(api, { method: "PUT", path, query, body: "", contentType: "text/yaml" }, tell);
-    const now = await vmOf(api, stage.words);
+    const now = await vmOf(api, setup.words);
     if (now.cid === first.cid) throw PromiseBroken({ what: `the ${one} is still ${now.cid}` });
     const said = `The ${one} was drained and deleted, and a new one has its disk: ${now.cid}`;
     return { said, value: now };
@@ -99,7 +99,7 @@ export async function tellStory(
     if (page.count <= before.count) throw PromiseBroken({ what: `the page says "${page.text}"` });
     return { said: `The page of the new one: "${page.text}"`, value: undefined };
   });
-  const registry = await registryText(home, [first, second], stage.words);
+  const registry = await registryText(home, [first, second], setup.words);
   ui.line("");
   ui.line(ui.paint.bold(`The count goes on: a new ${one}, the same disk.`));
   ui.line(registry);

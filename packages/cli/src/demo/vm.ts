@@ -7,7 +7,7 @@ import { type HttpReply, HttpTrouble, requestOnce } from "@slipway/kernel/http/c
 import { vm } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { VmWords } from "../cpis/descriptor.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
@@ -66,7 +66,7 @@ export const curlLine = ({ ip }: Pick<DemoVm, "ip">, ca: string): string =>
 
 /** The authority that signed the page's certificate: the job has put it on its disk. Kept in a file for others. */
 export async function pageAuthority(api: DirectorApi, vm: DemoVm, file: string): Promise<string> {
-  const path = `/deployments/${DEPLOYMENT}/instance_groups/${GROUP}/${piece(vm.instance)}/store`;
+  const path = `/deployments/${DEPLOYMENT}/instance_groups/${GROUP}/${pathSegment(vm.instance)}/store`;
   const ca = await api.text({ method: "GET", path, query: { path: "counter/ca.crt" } });
   await writeFileAtomic(file, ca);
   return ca;

@@ -4,7 +4,7 @@ import { taskEvent } from "@slipway/protocol/director/task-event";
 import { matches } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
 import type { ApiRequest, DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { TypedInput } from "../command.ts";
 import { replacedText, vmsToReplace } from "../instances/vms-to-replace.ts";
 import { readDocument } from "../interpolate/document.ts";
@@ -34,7 +34,7 @@ export async function runDeploy(given: TypedInput, tools: Tools): Promise<void> 
   const { diff, context, error, problems } = await api.json(
     {
       method: "POST",
-      path: `/deployments/${piece(name)}/diff`,
+      path: `/deployments/${pathSegment(name)}/diff`,
       query: { redact: String(!given.flag("no-redact")) },
       ...yaml,
     },

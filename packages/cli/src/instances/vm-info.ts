@@ -1,6 +1,6 @@
 import { type InstanceState, instanceState } from "@slipway/protocol/director/instance";
 import type { DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { taskLines } from "../api/task-lines.ts";
 
 /** A task on the Director, which asks the agents; one JSON line each. */
@@ -9,7 +9,7 @@ export async function fetchVmInfos(
   deployment: string,
   kind: "instances" | "vms",
 ): Promise<readonly InstanceState[]> {
-  const path = `/deployments/${piece(deployment)}/${kind}`;
+  const path = `/deployments/${pathSegment(deployment)}/${kind}`;
   const task = await api.begin({ method: "GET", path, query: { format: "full" } });
   await api.follow(task);
   return await taskLines(api, task, instanceState, `GET ${path}`);

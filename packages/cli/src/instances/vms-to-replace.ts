@@ -2,7 +2,7 @@ import { vm } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { refusalOf } from "../api/refusal.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 
 /**
  * How many VMs a deploy with --recreate is about, as recorded; with a time, those made before it. Ignored instances are
@@ -13,7 +13,7 @@ export async function vmsToReplace(
   deployment: string,
   before: string | undefined,
 ): Promise<number> {
-  const path = `/deployments/${piece(deployment)}/vms`;
+  const path = `/deployments/${pathSegment(deployment)}/vms`;
   const vms = await api.json({ method: "GET", path }, v.array(vm)).catch((error: unknown) => {
     // Not deployed yet.
     if (refusalOf(error)?.status === 404) return [];

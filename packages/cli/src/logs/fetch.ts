@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import type { DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runTask } from "../api/run-task.ts";
 import type { Slug } from "../states/slug.ts";
 import { saveBlob, stamp } from "./save-blob.ts";
@@ -21,7 +21,7 @@ export async function fetchLogs(wanted: LogsRequest, api: DirectorApi, clock: Cl
   const { deployment, slug, types, filters, dir } = wanted;
   const { result } = await runTask(api, {
     method: "GET",
-    path: `/deployments/${piece(deployment)}/jobs/${piece(slug?.group ?? "*")}/${piece(slug?.id ?? "*")}/logs`,
+    path: `/deployments/${pathSegment(deployment)}/jobs/${pathSegment(slug?.group ?? "*")}/${pathSegment(slug?.id ?? "*")}/logs`,
     query: { filters: filters.length === 0 ? undefined : filters.join(","), type: types },
   });
   const named = [deployment, slug?.group, slug?.id].filter((part) => part !== undefined).join(".");

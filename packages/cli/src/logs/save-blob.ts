@@ -1,7 +1,7 @@
 import { open, rm } from "node:fs/promises";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import type { DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 
 /** Saves a blob of the Director to a file. */
 export const saveBlob = (
@@ -9,7 +9,9 @@ export const saveBlob = (
   { id, digest }: { readonly id: string; readonly digest?: string | undefined },
   path: string,
 ): Promise<void> =>
-  saveArchive(path, digest, (take) => api.download({ method: "GET", path: `/resources/${piece(id)}` }, take));
+  saveArchive(path, digest, (take) =>
+    api.download({ method: "GET", path: `/resources/${pathSegment(id)}` }, take),
+  );
 
 type Take = (content: AsyncIterable<Uint8Array>) => Promise<void>;
 

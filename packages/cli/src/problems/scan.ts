@@ -1,11 +1,11 @@
 import { type Problem, problem } from "@slipway/protocol/director/problem";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runTask } from "../api/run-task.ts";
 
 const JSON_TYPE = "application/json";
-const pathOf = (deployment: string): string => `/deployments/${piece(deployment)}`;
+const pathOf = (deployment: string): string => `/deployments/${pathSegment(deployment)}`;
 
 /** Lets the Director compare the deployment with its cloud; what it has found, in the order of the numbers. */
 export async function scanned(api: DirectorApi, deployment: string): Promise<readonly Problem[]> {

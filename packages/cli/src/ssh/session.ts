@@ -6,7 +6,7 @@ import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { CommandMissing, systemExec } from "@slipway/kernel/exec";
 import { vm } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import type { TypedInput } from "../command.ts";
 import { ENV_NAME, withAgentAt } from "../create-env/agents/at-endpoint.ts";
 import { BadArgument, Contradiction } from "../parse/errors.ts";
@@ -85,7 +85,7 @@ async function ownSession(
 
 async function vmsMeant(asked: string | undefined, tools: SessionTools): Promise<readonly Host[]> {
   const deployment = tools.mustDeployment();
-  const path = `/deployments/${piece(deployment)}/vms`;
+  const path = `/deployments/${pathSegment(deployment)}/vms`;
   const vms = await (await tools.director()).json({ method: "GET", path }, v.array(vm));
   const to = asked === undefined ? undefined : slug(asked);
   const hosts = vms

@@ -5,7 +5,7 @@ import { sshAnswer } from "@slipway/protocol/director/ssh";
 import { check } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { ENV_NAME, type EnvAgent } from "../create-env/agents/at-endpoint.ts";
 import { slug } from "../states/slug.ts";
 import { SshRefused } from "./errors.ts";
@@ -37,7 +37,7 @@ export function sshUsersOfDirector(
     api.begin({
       last,
       method: "POST",
-      path: `/deployments/${piece(deployment)}/ssh`,
+      path: `/deployments/${pathSegment(deployment)}/ssh`,
       contentType: "application/json",
       body: JSON.stringify({ command, deployment_name: deployment, target, params }),
     });

@@ -1,5 +1,5 @@
 import type { ApiRequest } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { runTask } from "../api/run-task.ts";
 import type { CommandArgument, Option, TypedInput } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
@@ -40,7 +40,7 @@ export function stateRequest(action: StateAction, deployment: string, given: Typ
     if (to?.id === undefined || problem !== undefined) throw Contradiction({ problem: problem ?? "" });
     return {
       method: "POST",
-      path: `/deployments/${piece(deployment)}/instance_groups/${piece(to.group)}/${piece(to.id)}/actions/${action}`,
+      path: `/deployments/${pathSegment(deployment)}/instance_groups/${pathSegment(to.group)}/${pathSegment(to.id)}/actions/${action}`,
       contentType: "text/yaml",
       query: {
         skip_drain: drainless,
@@ -50,10 +50,14 @@ export function stateRequest(action: StateAction, deployment: string, given: Typ
     };
   }
   const place =
-    to === undefined ? "*" : to.id === undefined ? piece(to.group) : `${piece(to.group)}/${piece(to.id)}`;
+    to === undefined
+      ? "*"
+      : to.id === undefined
+        ? pathSegment(to.group)
+        : `${pathSegment(to.group)}/${pathSegment(to.id)}`;
   return {
     method: "PUT",
-    path: `/deployments/${piece(deployment)}/jobs/${place}`,
+    path: `/deployments/${pathSegment(deployment)}/jobs/${place}`,
     contentType: "text/yaml",
     query: {
       state: stateOf(action, given.flag("hard")),

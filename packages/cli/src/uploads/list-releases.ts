@@ -7,7 +7,7 @@ import {
 } from "@slipway/protocol/director/release";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 
 export type ListedRelease = Release["release_versions"][number] & { readonly name: string };
 
@@ -21,4 +21,4 @@ export async function listReleases(api: DirectorApi): Promise<readonly ListedRel
 
 /** Returns the content of one version of a release. */
 export const readRelease = (api: DirectorApi, name: string, version: string): Promise<ReleaseContent> =>
-  api.json({ method: "GET", path: `/releases/${piece(name)}`, query: { version } }, releaseContent);
+  api.json({ method: "GET", path: `/releases/${pathSegment(name)}`, query: { version } }, releaseContent);

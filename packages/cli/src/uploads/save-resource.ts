@@ -1,7 +1,7 @@
 import { open, rename, rm } from "node:fs/promises";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import type { DirectorApi } from "../api/director-api.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 
 /** A blob of the Director as a file: all of it, and what its digest says, or nothing. */
 export async function saveResource(
@@ -13,7 +13,7 @@ export async function saveResource(
   try {
     const file = await open(partial, "wx", 0o644);
     try {
-      await api.download({ method: "GET", path: `/resources/${piece(id)}` }, async (content) => {
+      await api.download({ method: "GET", path: `/resources/${pathSegment(id)}` }, async (content) => {
         for await (const part of content) await file.appendFile(part);
       });
     } finally {

@@ -7,7 +7,7 @@ import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { DocumentCache } from "../api/document-cache.ts";
 import { refusalOf } from "../api/refusal.ts";
-import { piece } from "../api/request-path.ts";
+import { pathSegment } from "../api/request-path.ts";
 import { eventOf, isNews } from "./events.ts";
 import { instancesOf, type Recorded } from "./instances.ts";
 import type { DirectorState, WatchedEvent } from "./model.ts";
@@ -108,7 +108,7 @@ export class Reader {
 
   async #instances(name: string): Promise<readonly Recorded[] | undefined> {
     try {
-      const path = `/deployments/${piece(name)}/instances`;
+      const path = `/deployments/${pathSegment(name)}/instances`;
       const all = await this.#kept.json({ method: "GET", path }, v.array(instanceWire));
       this.#readAt.set(name, this.#tools.clock.now());
       return all;

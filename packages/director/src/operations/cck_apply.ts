@@ -73,13 +73,13 @@ export const cckApply = operation(applyParams, (params, task, tools) =>
       else if (name !== "recreate_vm" && name !== "recreate_vm_without_wait")
         await carry(choice, () => resolveOne(SINGLE[name], problem, task, context, tools.db));
     }
-    const anew = choices
+    const recreated = choices
       .filter(({ name }) => name === "recreate_vm" || name === "recreate_vm_without_wait")
       .map((choice) => ({ ...choice, wait: choice.name === "recreate_vm" }));
     const overrides = params.max_in_flight_overrides ?? {};
-    if (anew.length > 0)
+    if (recreated.length > 0)
       await failures.noting(async () =>
-        recreate(anew, await askedAt(task, tools), overrides, carry, task, tools, context),
+        recreate(recreated, await askedAt(task, tools), overrides, carry, task, tools, context),
       );
     await context.names?.publish();
     failures.throwIfAny();

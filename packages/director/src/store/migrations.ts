@@ -38,7 +38,7 @@ export interface Migration {
 
 /**
  * Migrations. The list is only ever appended to: what has run somewhere is not changed. Functions are in `functions.ts`; a
- * migration without SQL has once changed nothing else.
+ * migration whose SQL is empty changed only functions, and keeps its number for databases that have run it.
  */
 export const MIGRATIONS: readonly Migration[] = [
   { id: 1, name: "core", sql: core },

@@ -58,7 +58,7 @@ export function mountedDisk(instance: InstanceRecord): DiskOfVm | undefined {
 }
 
 /**
- * Mounts a disk again if the agent has lost it: some CPIs, such as upstream's for Docker, make the VM anew to attach or detach
+ * Mounts a disk again if the agent has lost it: some CPIs, such as upstream's for Docker, recreate the VM to attach or detach
  * a disk. `inTheWay` are disks that must not keep its place.
  */
 export async function mountIfLost(

@@ -29,7 +29,7 @@ export interface HttpTls {
   readonly key?: string | undefined;
   /**
    * In place of the three: made once for all that share them. undici's wire then lets a connection go on from the one
-   * before it, and the peer proves anew who it is now and then only.
+   * before it, and the peer proves again who it is now and then only.
    */
   readonly secureContext?: SecureContext | undefined;
   /** The name asked for, when it is not the host's. */

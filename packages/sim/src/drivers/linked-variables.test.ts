@@ -122,7 +122,7 @@ describe("a certificate with the name of a link", () => {
     expect(server.asked.map(({ name }) => name)).toEqual(["/sim/shop/tls", "/sim/shop/leaf"]);
   });
 
-  it("stays when nothing changed, and when a VM is made anew", async () => {
+  it("stays when nothing changed, and when a VM is recreated", async () => {
     const task = () => deploy(offers(), TLS("{alternative_name: {from: site}}"));
     await done(task());
     const versions = server.versions.length;

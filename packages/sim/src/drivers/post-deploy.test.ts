@@ -63,7 +63,7 @@ describe("post-deploy scripts", () => {
     expect(new Set(postDeploys(ended))).toEqual(new Set((await members()).map(({ vm }) => vm.agentId)));
   });
 
-  it("run in all instances after cloud-check has made a VM anew", async () => {
+  it("run in all instances after cloud-check has recreated a VM", async () => {
     await done(deploy(80));
     const [first] = await members();
     stage.bench.world.vms.delete(first?.vm.cid ?? "");

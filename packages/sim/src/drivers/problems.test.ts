@@ -58,7 +58,7 @@ describe("a check of the cloud", () => {
 
 describe("a VM that is gone", () => {
   it.each(["recreate_vm", "recreate_vm_without_wait", null] as const)(
-    "is made anew by %s, with the disk and what is on it",
+    "is recreated by %s, with the disk and what is on it",
     async (name) => {
       const before = await db();
       lose(before.vm.cid);
@@ -73,7 +73,7 @@ describe("a VM that is gone", () => {
     },
   );
 
-  it("is only forgotten by delete_vm_reference, and made anew by the next deploy", async () => {
+  it("is only forgotten by delete_vm_reference, and recreated by the next deploy", async () => {
     const { vm } = await db();
     lose(vm.cid);
     await scan();
@@ -93,7 +93,7 @@ describe("a VM that is gone", () => {
     expect(await scan()).toEqual(["missing_vm db/0"]);
   });
 
-  it("is made anew together with others, and one that cannot be does not hold them up", async () => {
+  it("is recreated together with others, and one that cannot be does not hold them up", async () => {
     for (const cid of [...stage.bench.world.vms.keys()]) lose(cid);
     expect(await scan()).toEqual(["missing_vm db/0", "missing_vm web/0", "missing_vm web/1"]);
     let made = 0;
@@ -111,7 +111,7 @@ describe("a VM that is gone", () => {
     expect(await whole()).toEqual([]);
   });
 
-  it("is found and made anew in one go by a health monitor, for the instances it names", async () => {
+  it("is found and recreated in one go by a health monitor, for the instances it names", async () => {
     const { instance, vm } = await db();
     lose(vm.cid);
     const { state } = await run(task("cck_scan_and_fix", { instances: [instance.uuid] }));

@@ -31,7 +31,7 @@ async function content(): Promise<unknown> {
   return bench.world.disks.get(cid ?? "")?.data;
 }
 
-describe("a CPI that makes a VM anew to attach or detach a disk, as upstream's for Docker does", () => {
+describe("a CPI that recreates a VM to attach or detach a disk, as upstream's for Docker does", () => {
   it("has the old disk mounted again before its content is copied, and the new one before jobs start", async () => {
     await done(shop("d1"));
     const before = await content();
@@ -47,7 +47,7 @@ describe("a CPI that makes a VM anew to attach or detach a disk, as upstream's f
     expect(await content()).toBe(before);
   });
 
-  it("starts no jobs while the disk of a VM that was made anew by hand is not mounted", async () => {
+  it("starts no jobs while the disk of a VM that was recreated by hand is not mounted", async () => {
     await done(shop("d1"));
     const before = await content();
     for (const { agent } of bench.world.vms.values()) {

@@ -79,7 +79,7 @@ export class SimWorld {
   deafFromBirth = false;
   /** Agents cannot copy a disk to another. They are left with neither of them mounted. */
   copyFails = false;
-  /** The CPI makes a VM anew to attach or detach a disk: its agent starts with nothing mounted, and knows of no disk. */
+  /** The CPI recreates a VM to attach or detach a disk: its agent starts with nothing mounted, and knows of no disk. */
   remakesVms = false;
   bus: SimBus = { shows: "", believes: [""] };
   /** Authorities that have been made for the bus. */

@@ -56,7 +56,7 @@ export class KilledRound {
     expect(this.#storeHash(), "the store is what the old disk was").toBe(this.#shop.hash);
     expect(await old.hash(), "the old disk is as it was").toBe(this.#shop.hash);
     this.#mounted = false;
-    // An agent that starts again mounts the disk on record again, so a Director that lost it asks anew from the unmount.
+    // An agent that starts again mounts the disk on record again, so a Director that lost it asks again from the unmount.
     if ((await this.#unmounted(fresh.cid)).length > 0) expect(await this.#unmounted(fresh.cid)).toEqual([]);
     expect(await fresh.hash(), "the new disk is whole by itself").toBe(this.#shop.hash);
     return ms;

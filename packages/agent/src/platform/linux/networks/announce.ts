@@ -9,7 +9,7 @@ const PAUSE_MS = 5_000;
 const PLACES = ["usr/sbin", "usr/bin", "sbin", "bin"];
 
 /**
- * Tells the neighbours which NIC has these addresses now: a VM that was made anew often has those of the one before it,
+ * Tells the neighbours which NIC has these addresses now: a VM that was recreated often has those of the one before it,
  * and routers remember the old NIC for hours. Nobody waits for it, and failing is no failure.
  */
 export async function announce(plan: InterfacePlan, tools: NetworkTools, signal: AbortSignal): Promise<void> {

@@ -14,7 +14,7 @@ export const deviceNumberInHint: Strategy = async (target, context) => {
   if (!/^\d+:\d+$/.test(dev)) return none("not of the form major:minor");
   const sysfs = context.paths.system("sys", "dev", "block", dev);
   if (((await attribute(join(sysfs, "size"))) ?? "0") === "0") return none("the kernel has no such disk");
-  // Loop numbers are given out anew when the host starts again: the file behind must agree.
+  // Loop numbers are given out again when the host starts again: the file behind must agree.
   const file = await attribute(join(sysfs, "loop", "backing_file"));
   if (file !== undefined && target.cid !== "" && !namesDisk(file, target.cid)) {
     return none(`it is a loop device over ${basename(file)}, which is another disk`);
