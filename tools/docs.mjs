@@ -493,7 +493,7 @@ function rulesPage() {
   return [
     "# Rules for CPIs",
     GENERATED,
-    `Version ${RULES_VERSION}: ${Object.keys(CPI_RULES).length} rules, each with an id that never changes its meaning. Core rules hold for every CPI. A CPI may do without the methods of extended ones, which are then "not applicable".`,
+    `Version ${RULES_VERSION}: ${Object.keys(CPI_RULES).length} rules, each with an id that never changes its meaning. \`slipway certify\` checks them: [how](../certify-a-cpi.md). Core rules hold for every CPI. A CPI may do without the methods of extended ones, which are then "not applicable".`,
     ...sections,
     "",
   ].join("\n\n");

@@ -62,3 +62,41 @@ export const ReceiptFormat = defineError<{ what: string; format: number; known: 
   message: (p) => `${p.what} is a receipt of format ${p.format}, and this slipway reads format ${p.known}`,
   next: "Read it with the version of slipway that wrote it, or certify again with this one.",
 });
+
+export const CloudFileInvalid = defineError<{ what: string; why: string }>({
+  code: "CER-020",
+  kind: "operator",
+  message: (p) => `${p.what} is not a cloud file: ${p.why}`,
+  next: "`slipway certify init` writes one with every key and its meaning. Correct the key that is named.",
+  typed: true,
+});
+
+export const JournalUnreadable = defineError<{ path: string; why: string }>({
+  code: "CER-021",
+  kind: "outside",
+  message: (p) => `the journal ${p.path} cannot be read: ${p.why}`,
+  next: "Look at the file for what was made, delete it in the cloud, and remove the directory of the journal.",
+});
+
+export const CpiNotRunnable = defineError<{ path: string }>({
+  code: "CER-022",
+  kind: "outside",
+  message: (p) => `the CPI ${p.path} cannot be run`,
+  next: "Check that the file is there, is executable and has an interpreter; run it by hand with `{}` on standard input.",
+});
+
+export const NoSuchRule = defineError<{ rule: string }>({
+  code: "CER-023",
+  kind: "operator",
+  message: (p) => `there is no rule ${p.rule}`,
+  next: "docs/contract/cpi-rules.md lists the rules; --only takes an id such as CPI-DISK-003, or its beginning.",
+  typed: true,
+});
+
+export const CpiConfigInvalid = defineError<{ path: string; why: string }>({
+  code: "CER-024",
+  kind: "operator",
+  message: (p) => `the configuration ${p.path} cannot be used: ${p.why}`,
+  next: "--config names the CPI's configuration, a JSON object.",
+  typed: true,
+});

@@ -10,9 +10,16 @@ import { CpiDidNotAnswer } from "./errors.ts";
 export interface CpiExecutable {
   readonly path: string;
   readonly configFile: string;
+  /** Words after the program; default: `--configFile` and the file. */
+  readonly args?: readonly string[];
   readonly clock: Clock;
   readonly deadlineMs: number;
+  /** Runs the program once; default: a process that is killed as a group when the signal is aborted. */
+  readonly run?: RunProgram;
 }
+
+/** Runs a CPI with these words on its standard input. */
+export type RunProgram = (input: string, signal: AbortSignal) => Promise<Spoken>;
 
 export interface CpiExecutableCall {
   readonly method: string;
@@ -43,7 +50,7 @@ export async function callCpi(cpi: CpiExecutable, call: CpiExecutableCall): Prom
 /** Whatever it says to these words. Killed when it takes too long. */
 export async function executeCpi(cpi: CpiExecutable, input: string, doing = "the call"): Promise<Spoken> {
   return await withDeadline(`${doing} of ${cpi.path}`, cpi.deadlineMs, cpi.clock, undefined, (signal) =>
-    execute(cpi, input, signal),
+    (cpi.run ?? programOf(cpi))(input, signal),
   );
 }
 
@@ -55,16 +62,28 @@ function parsed(out: string, refuse: (why: string) => Error): unknown {
   }
 }
 
-async function execute(cpi: CpiExecutable, input: string, signal: AbortSignal): Promise<Spoken> {
+/** Returns what runs the executable itself. */
+export const programOf =
+  (cpi: Pick<CpiExecutable, "path" | "configFile" | "args">): RunProgram =>
+  (input, signal) =>
+    execute(cpi, input, signal);
+
+async function execute(
+  cpi: Pick<CpiExecutable, "path" | "configFile" | "args">,
+  input: string,
+  signal: AbortSignal,
+): Promise<Spoken> {
   const script = /\.[cm]?js$/.test(cpi.path);
   const [program, args] = script ? [process.execPath, [cpi.path]] : [cpi.path, []];
   const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" };
   const options = { input, env, signal, keep: LARGEST };
-  const ran = await systemExec(program, [...args, "--configFile", cpi.configFile], options).catch(
-    (cause: unknown) => {
-      signal.throwIfAborted();
-      throw CpiDidNotAnswer({ path: cpi.path, method: "the call", why: "it cannot be run" }, { cause });
-    },
-  );
+  const ran = await systemExec(
+    program,
+    [...args, ...(cpi.args ?? ["--configFile", cpi.configFile])],
+    options,
+  ).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw CpiDidNotAnswer({ path: cpi.path, method: "the call", why: "it cannot be run" }, { cause });
+  });
   return { out: ran.stdout, err: ran.stderr, code: ran.code };
 }

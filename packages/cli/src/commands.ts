@@ -6,6 +6,7 @@ import { backup } from "./commands/backup.ts";
 import { blobs } from "./commands/blobs.ts";
 import { cancelTask } from "./commands/cancel-task.ts";
 import { cancelTasks } from "./commands/cancel-tasks.ts";
+import { certify, certifyClean, certifyInit } from "./commands/certify.ts";
 import { certifyAgent } from "./commands/certify-agent.ts";
 import { certifyVerify } from "./commands/certify-verify.ts";
 import { cleanUp } from "./commands/clean-up.ts";
@@ -227,8 +228,12 @@ export const COMMANDS: readonly Command[] = [
   matrix,
   interpolate,
   cpiInit,
-  certifyAgent,
+  // Before its own subcommands: the first of them would make a group of the name.
+  certify,
+  certifyInit,
+  certifyClean,
   certifyVerify,
+  certifyAgent,
   configCheck,
   completion(() => COMMANDS),
 ];

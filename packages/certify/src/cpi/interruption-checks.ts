@@ -3,7 +3,7 @@ import type { CALL_RULES } from "../rules/call-rules.ts";
 import type { ChecksOf } from "./check.ts";
 import type { ResourceTracker } from "./resource-tracker.ts";
 
-const AT_ONCE = 10;
+const AT_ONCE = { vms: 3, disks: 10 };
 /** From before it has read its input to about when it is done. */
 const KILLED_AFTER_MS = [60, 150, 300, 600];
 
@@ -11,10 +11,12 @@ const KILLED_AFTER_MS = [60, 150, 300, 600];
 export const INTERRUPTION_CHECKS: ChecksOf<typeof CALL_RULES> = {
   "CPI-CALL-001": async (cloud) => {
     await cloud.stemcell();
-    const disks = await Promise.all(Array.from({ length: AT_ONCE }, () => cloud.newDisk(16)));
-    expectEqual(new Set(disks).size, AT_ONCE, "different disks");
-    const vms = await Promise.all([cloud.newVm(), cloud.newVm(), cloud.newVm()]);
-    expectEqual(new Set(vms).size, vms.length, "different VMs");
+    const { vms, disks } = cloud.given.atOnce ?? AT_ONCE;
+    const madeDisks = await Promise.all(Array.from({ length: disks }, () => cloud.diskOf()));
+    expectEqual(new Set(madeDisks).size, disks, "different disks");
+    const args = await Promise.all(Array.from({ length: vms }, () => cloud.vmArguments()));
+    const madeVms = await Promise.all(args.map((one) => cloud.vmOf(one)));
+    expectEqual(new Set(madeVms).size, vms, "different VMs");
   },
   "CPI-CALL-002": async (cloud) => {
     for (const deadlineMs of KILLED_AFTER_MS) {
@@ -24,10 +26,10 @@ export const INTERRUPTION_CHECKS: ChecksOf<typeof CALL_RULES> = {
       const vm = await cloud.vmOf(args, asking);
       await cloud.result("delete_vm", [vm]);
       expectEqual(await cloud.result("has_vm", [vm]), false, "has_vm");
-      const size = [16, {}, null];
+      const size = cloud.diskArguments(cloud.diskSize);
       const again = { requestId: cloud.given.uuid() };
       await killed(cloud, "create_disk", size, again, deadlineMs);
-      const disk = cloud.remember("delete_disk", await cloud.result("create_disk", size, again));
+      const disk = await cloud.diskOf(again);
       await cloud.result("delete_disk", [disk]);
     }
   },

@@ -1,5 +1,5 @@
 import { messageTrail } from "@slipway/kernel/errors";
-import { CannotTell } from "../expect.ts";
+import { CannotTell, Prerequisite } from "../expect.ts";
 import { CPI_RULES, type CpiRuleId, isCpiRuleId, ruleOf } from "../rules/catalogue.ts";
 import type { ChecksOf, CpiCheck, CpiOutcome } from "./check.ts";
 import { DISK_CHECKS } from "./disk-checks.ts";
@@ -27,12 +27,18 @@ export const CPI_CHECKS: readonly CpiCheck[] = [...Object.keys(CPI_RULES).filter
   .map((id) => ({ id, rule: ruleOf(id), run: RUN_CHECKS[id] }));
 
 /** Runs a check and removes what it made, which is a part of every check. */
-export async function runCpiCheck(check: CpiCheck, cloud: ResourceTracker): Promise<CpiOutcome> {
+export async function runCpiCheck(
+  check: CpiCheck,
+  cloud: ResourceTracker,
+  onFailure: () => void = () => {},
+): Promise<CpiOutcome> {
   const left: string[] = [];
   try {
     await check.run(cloud);
   } catch (error) {
-    if (error instanceof CannotTell) return { check, result: "not run", why: error.message };
+    if (error instanceof CannotTell) return { check, result: "not applicable", why: error.message };
+    if (error instanceof Prerequisite) return { check, result: "not run", why: error.message };
+    onFailure();
     return { check, result: "failed", why: messageTrail(error) };
   } finally {
     left.push(...(await cloud.sweep()));

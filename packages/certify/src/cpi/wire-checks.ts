@@ -35,7 +35,8 @@ export const WIRE_CHECKS: ChecksOf<typeof WIRE_RULES> = {
     const { result, error } = await said(cloud, JSON.stringify(ASKED));
     expectEqual(error, null, "error");
     const { api_version, stemcell_formats } = result as Info;
-    expectTrue(Number.isInteger(api_version) && Number(api_version) >= 2, `api_version is ${api_version}`);
+    const known = Number.isInteger(api_version) && Number(api_version) >= 2;
+    expectTrue(known || cloud.version === 1, `api_version is ${api_version}`);
     const formats =
       Array.isArray(stemcell_formats) && stemcell_formats.every((one) => typeof one === "string");
     expectTrue(formats, `stemcell_formats is ${JSON.stringify(stemcell_formats)}`);
@@ -75,7 +76,7 @@ export const WIRE_CHECKS: ChecksOf<typeof WIRE_RULES> = {
     const { out, err } = await cloud.say(JSON.stringify(request));
     const { result, error, log } = parseStrictJson(out, "the reply") as CpiResponse;
     expectEqual(error, null, "error");
-    cloud.remember("delete_vm", String((result as unknown[])[0]));
+    cloud.remember("delete_vm", String(Array.isArray(result) ? result[0] : result));
     expectTrue(!log.includes(canary) && !err.includes(canary), "the log has a secret in it");
     expectTrue(!JSON.stringify(result).includes(canary), "the result has a secret in it");
   },
