@@ -7,6 +7,7 @@ import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DirectorProcess } from "../bosh-cli/testing/director-process.ts";
 import { PROGRAMS } from "../bosh-cli/testing/requirements.ts";
+import { isInstalled } from "../ui/command-text.ts";
 import { CloudHome } from "./testing/machine.ts";
 
 let machine: CloudHome;
@@ -90,6 +91,8 @@ describe("slipway up, down and status", () => {
         said: expect.stringContaining(`runs already: process ${before}`),
       });
       expect(said).toContain(`. ${join(machine.home, "env")}`);
+      // Who has no bosh CLI is told what to type instead, and first.
+      expect(said.includes("Try next:")).toBe(!isInstalled("bosh", process.env));
     }
     const other = await machine.run("up", "--port", String(port + 1));
     expect(other).toEqual({ code: 1, said: expect.stringContaining("CLU-003") });

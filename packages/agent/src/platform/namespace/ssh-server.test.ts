@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
+import { BaseAgent, Client, type ParsedKey, utils } from "ssh2";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { pathsUnder } from "../../paths.ts";
 import { sandboxSshd } from "./sshd.ts";
@@ -13,6 +14,36 @@ import { sandboxSshd } from "./sshd.ts";
 const run = promisify(execFile);
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 const here = needs("sshd", has("ssh") && has("ssh-keygen"), "it takes ssh (openssh-client)");
+
+const parsed = (text: string): ParsedKey => {
+  const key = utils.parseKey(text);
+  if (key instanceof Error) throw key;
+  return key;
+};
+
+/** Offers the public key of one pair and signs with the private key of another. */
+class ForgingAgent extends BaseAgent {
+  readonly shown: ParsedKey;
+  readonly signing: ParsedKey;
+  constructor(shown: ParsedKey, signing: ParsedKey) {
+    super();
+    this.shown = shown;
+    this.signing = signing;
+  }
+  getIdentities(done: (error: null, keys: readonly ParsedKey[]) => void): void {
+    done(null, [this.shown]);
+  }
+  sign(
+    _shown: ParsedKey,
+    data: Buffer,
+    _options: unknown,
+    done: (error: null, signature: Buffer) => void,
+  ): void {
+    const signature = this.signing.sign(data);
+    if (signature instanceof Error) throw signature;
+    done(null, signature);
+  }
+}
 
 /** A VM whose root has no sshd. */
 async function vmWithoutSshd() {
@@ -78,6 +109,17 @@ describe.runIf(here)("ssh into a sandbox without sshd", { timeout: 120_000 }, ()
     expect(Buffer.concat(received).equals(sent)).toBe(true);
   });
 
+  it("copies files by the older protocol of scp", async () => {
+    const { dir, sshd, identity, flags } = await vmWithoutSshd();
+    const mine = await identity("mine");
+    const port = await sshd.createUser("bosh_abc", mine.key, "127.0.0.1");
+    await writeFile(join(dir, "logs.tgz"), "logs");
+    const scp = ["-O", ...(await flags(port, mine.path))];
+    await run("scp", [...scp, `bosh_abc@127.0.0.1:${dir}/logs.tgz`, join(dir, "copy")]);
+    await run("scp", [...scp, join(dir, "copy"), `bosh_abc@127.0.0.1:${dir}/back`]);
+    expect(await readFile(join(dir, "back"), "utf8")).toBe("logs");
+  });
+
   it("gives a terminal of the client's size where script is installed", async () => {
     const { sshd, identity, flags } = await vmWithoutSshd();
     const mine = await identity("mine");
@@ -102,5 +144,28 @@ describe.runIf(here)("ssh into a sandbox without sshd", { timeout: 120_000 }, ()
     expect(await asks("bosh_two", mine.path)).toBe("in\n");
     await sshd.deleteUsers(/^bosh_two$/);
     await expect(asks("bosh_two", mine.path)).rejects.toThrow("Connection refused");
+  });
+
+  it("refuses who has the public key without the private one", async () => {
+    const { sshd, identity } = await vmWithoutSshd();
+    const [mine, other] = [await identity("mine"), await identity("other")];
+    const port = await sshd.createUser("bosh_abc", mine.key, "127.0.0.1");
+    const signing = parsed(await readFile(other.path, "utf8"));
+    const login = (agent: ForgingAgent) =>
+      new Promise<string>((resolve) => {
+        const client = new Client();
+        client.once("ready", () => {
+          client.end();
+          resolve("let in");
+        });
+        client.once("error", (error: Error) => resolve(error.message));
+        client.connect({ host: "127.0.0.1", port, username: "bosh_abc", agent });
+      });
+    expect(await login(new ForgingAgent(parsed(mine.key), signing))).toContain(
+      "authentication methods failed",
+    );
+    expect(await login(new ForgingAgent(parsed(mine.key), parsed(await readFile(mine.path, "utf8"))))).toBe(
+      "let in",
+    );
   });
 });

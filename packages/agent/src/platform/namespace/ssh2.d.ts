@@ -7,6 +7,7 @@ declare module "ssh2" {
   export interface ParsedKey {
     readonly type: string;
     getPublicSSH(): Buffer;
+    sign(data: Buffer): Buffer | Error;
     verify(data: Buffer, signature: Buffer, algorithm?: string): boolean | Error;
   }
 
@@ -67,6 +68,14 @@ declare module "ssh2" {
     listen(port: number, host: string, listening: () => void): NetServer;
     address(): { port: number };
     close(done?: () => void): void;
+  }
+
+  /** Tests play clients that lie. */
+  export class BaseAgent {}
+
+  export class Client extends EventEmitter {
+    connect(options: { host: string; port: number; username: string; agent: BaseAgent }): this;
+    end(): void;
   }
 
   export const utils: {
