@@ -155,7 +155,7 @@ describe("the matrix command", () => {
     for (const word of ["--help", "-h"]) {
       const { code, out, err } = await command([word], "/no/default");
       expect({ code, err }).toEqual({ code: 0, err: "" });
-      expect(out).toContain("matrix [--json] [--cpi FILE] [--old]");
+      expect(out).toContain("matrix [--json] [--cpi FILE] [--old | --new]");
     }
   });
 });
