@@ -64,8 +64,10 @@ export async function meetSecond(
     }
     if (hit === undefined) return { hit, broken: [] };
     if (left === undefined) {
-      // A deleted resource may stay recorded until the command that failed is run again.
-      const broken = (await inspect(prepared, stage)).filter((what) => !what.endsWith("does not exist"));
+      // A deleted resource may stay recorded, and what was wrong before may stay, until the command that failed is run again.
+      const broken = (await inspect(prepared, stage)).filter(
+        (what) => !what.endsWith("does not exist") && !prepared.wrongBefore.includes(what),
+      );
       if (broken.length > 0) return { hit, broken: broken.map((what) => `after the second fault: ${what}`) };
     } else {
       stage = await CrashLab.at(lane, scenario, left);

@@ -24,6 +24,8 @@ export interface PreparedScenario {
   readonly data: ReadonlySet<string>;
   /** The disks it is to delete. */
   readonly deletes: readonly string[];
+  /** What is wrong before the move, which is to mend it: such as a VM that no record names. */
+  readonly wrongBefore: readonly string[];
 }
 
 /** Fails when the scenario is not as it should be without any crash, or takes another way at another pace. */
@@ -39,6 +41,7 @@ export async function prepare(
   const deletes = scenario.deletes?.(view) ?? [];
   const kept = [...stage.world.disks.values()].filter(({ cid }) => !deletes.includes(cid));
   const data = new Set(kept.flatMap((disk) => disk.data ?? []));
+  const wrongBefore = await inspect({ deletes }, stage);
   const start = await stage.moment();
   const tasksBefore = (await stage.tasks()).length;
   const place: Place = { lane, scenario, start, tasksBefore, say };
@@ -56,6 +59,7 @@ export async function prepare(
     outcome: {},
     data,
     deletes,
+    wrongBefore,
   };
   const ended = "task" in scenario.move ? (scenario.move.ends ?? "done") : undefined;
   const last = report.tasks.at(-1);
