@@ -20,8 +20,9 @@ async function silent({ port }: Harness, options = {}): Promise<Socket> {
   return socket;
 }
 
+/** Waits until the connection is closed. A reset is one way to close it, and `once` of events would fail for it. */
 async function expectClosed(socket: Socket): Promise<void> {
-  if (!socket.closed) await once(socket, "close");
+  if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve));
   expect(socket.closed).toBe(true);
 }
 
