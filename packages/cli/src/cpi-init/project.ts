@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { defineError, systemCode } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
@@ -19,30 +19,60 @@ export const kitBeside = (agent: string): ProjectKit => ({
   agent,
 });
 
-/** Makes a directory in which a CPI can be built, tested and deployed with. Resolves to its whole path. */
-export async function makeProject(given: string, kit: ProjectKit): Promise<string> {
+/** Languages of templates. Any other language has the same contract: one request on stdin, one reply on stdout. */
+export const LANGUAGES = ["typescript", "python"] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+export const isLanguage = (word: string): word is Language => LANGUAGES.some((one) => one === word);
+
+/** Makes a directory in which a CPI can be built, certified and deployed with. Resolves to its whole path. */
+export async function makeProject(
+  given: string,
+  kit: ProjectKit,
+  language: Language = "typescript",
+): Promise<string> {
   const dir = resolve(given);
-  for (const file of [kit.template, kit.sdk, kit.agent])
-    if (!(await exists(file))) throw KitMissing({ file });
+  const needed = language === "python" ? [pythonIn(kit)] : [kit.template, kit.sdk, kit.agent];
+  for (const file of needed) if (!(await exists(file))) throw KitMissing({ file });
   if ((await entriesOf(dir)).length > 0) throw ProjectThere({ dir });
+  await (language === "python" ? makePython(dir, kit) : makeTypeScript(dir, kit));
+  return dir;
+}
+
+const pythonIn = ({ template }: ProjectKit): string => join(template, "python");
+
+async function makePython(dir: string, kit: ProjectKit): Promise<void> {
+  await cp(pythonIn(kit), dir, { recursive: true });
+  // Archives of packages do not keep these modes everywhere.
+  for (const program of ["cpi", "test"]) await chmod(join(dir, program), 0o755);
+  await writeFile(join(dir, ".gitignore"), "cloud/\nreport/\ncpi.json\n");
+  await writeDocuments(dir, {
+    "cpi.json": { cloud: { plugin: "mycloud", properties: { mycloud: { dir: join(dir, "cloud") } } } },
+  });
+}
+
+async function makeTypeScript(dir: string, kit: ProjectKit): Promise<void> {
   await mkdir(join(dir, "vendor"), { recursive: true });
-  await cp(kit.template, dir, { recursive: true });
+  const python = pythonIn(kit);
+  await cp(kit.template, dir, { recursive: true, filter: (source) => source !== python });
   await cp(kit.sdk, join(dir, "vendor", basename(kit.sdk)));
   await renamePackage(join(dir, "package.json"), basename(dir));
   await writeFile(
     join(dir, ".gitignore"),
-    "node_modules/\nout/\nbin/\ncloud/\nhome/\n*.tgz\n!vendor/*.tgz\n",
+    "node_modules/\nout/\nbin/\nreport/\ncloud/\nhome/\n*.tgz\n!vendor/*.tgz\n",
   );
-  const documents = {
+  await writeDocuments(dir, {
     "cpi.json": { mycloud: { dir: join(dir, "cloud"), agent: kit.agent } },
     "director.json": {
       name: basename(dir),
       cpi: { exec_path: join(dir, "bin", "cpi.cjs"), config_file: join(dir, "cpi.json") },
     },
-  };
+  });
+}
+
+async function writeDocuments(dir: string, documents: Readonly<Record<string, object>>): Promise<void> {
   for (const [name, document] of Object.entries(documents))
     await writeFile(join(dir, name), `${JSON.stringify(document, null, 2)}\n`);
-  return dir;
 }
 
 async function entriesOf(dir: string): Promise<readonly string[]> {
