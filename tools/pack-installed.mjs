@@ -116,7 +116,7 @@ async function writeACpi({ env: with_, work, prefix }, dir) {
       env: clean,
       cwd: work,
       replace: (command) => command.replaceAll("/tmp/my-cpi-home", home),
-      withinMs: 600_000,
+      withinMs: 1_200_000,
     });
     if (count < 20) throw new Error(`only ${count} commands were found`);
   } finally {
