@@ -24,7 +24,7 @@ export function report(title, rows) {
     r.ours,
     r.baseline,
     `${r.ratio.toFixed(2)}x`,
-    r.limit === undefined ? "" : `${r.atMost ? "at most" : "at least"} ${limitOf(r)}x`,
+    r.limit === undefined ? "" : `${r.atMost ? "at most" : "at least"} ${Number(limitOf(r).toPrecision(3))}x`,
     r.limit === undefined ? "" : kept(r) ? "ok" : "MISSED",
   ]);
   const widths = header.map((_, at) => Math.max(...[header, ...body].map((cells) => cells[at].length)));

@@ -1,4 +1,8 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { isAlive } from "@slipway/testkit/local-cloud";
 import { describe, expect, it } from "vitest";
 
 const at = (file: string) => JSON.stringify(new URL(`../bench/${file}`, import.meta.url).href);
@@ -54,5 +58,24 @@ describe("a benchmark", () => {
     expect(judged({ ratio: 4.1, limit: 1, atMost: true }, "--quick")).toBe(1);
     expect(judged({ ratio: 1.6, limit: 1, atMost: true, slack: 1.5 }, "--quick")).toBe(1);
     expect(judged({ ratio: 0.24, limit: 1 }, "--quick")).toBe(1);
+  });
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("ends what it has started and removes its files on %s", async (signal, status) => {
+    const script = `import { scratchDir, startNode } from ${at("measure.mjs")};
+const child = startNode(["-e", "setInterval(() => {}, 1e6); console.log(0)"], { stdio: ["ignore", "pipe", "inherit"] });
+child.stdout.on("data", () => console.log(JSON.stringify({ pid: child.pid, dir: scratchDir(".") })));`;
+    const args = ["--input-type=module", "-e", script];
+    const running = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const ended = once(running, "exit");
+    const [line] = await once(createInterface({ input: running.stdout }), "line");
+    const { pid, dir } = JSON.parse(String(line)) as { pid: number; dir: string };
+    expect(existsSync(dir)).toBe(true);
+    running.kill(signal);
+    expect(await ended).toEqual([status, null]);
+    expect(existsSync(dir)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
   });
 });

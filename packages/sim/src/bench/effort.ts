@@ -91,8 +91,9 @@ export async function effortOf(
 ): Promise<Effort> {
   const { clock, watch, server } = given;
   const { statements, roundTrips, ownQuestions, askedMs } = watch;
-  const own = process.cpuUsage();
+  // Reading the times of all processes is not a part of the work.
   const serverBefore = cpuOf(server);
+  const own = process.cpuUsage();
   const begun = clock.monotonic();
   await work();
   const ms = clock.monotonic() - begun;

@@ -34,10 +34,17 @@ done as (
 insert into task_output (task_id, type, start, data)
 select id, 'debug', 0, convert_to(repeat('a line of output' || E'\\n', 200), 'UTF8') from done`;
 
-/** Puts that many deployments into the store of a Director that is not running. */
+/** An event of each second until now, of a hundred users and a thousand instances. */
+const FILL_EVENTS = `
+insert into events (at, username, action, object_type, object_name, deployment, instance)
+select now() - n * interval '1 second', 'user-' || n % 100, 'create', 'vm', 'vm-' || n % 1000,
+  'deployment-' || n % 1000, 'web/uuid-' || n % 1000
+from generate_series($1::int, 1, -1) n`;
+
+/** Puts that many deployments and events into the store of a Director that is not running. */
 export async function fill(
   stateDir: string,
-  deployments: number,
+  { deployments, events }: { readonly deployments: number; readonly events: number },
   given: { readonly clock: Clock; readonly random: Random },
 ): Promise<void> {
   const sealer = await openSealer({ dir: stateDir, random: given.random });
@@ -49,6 +56,9 @@ export async function fill(
     await client.connect();
     try {
       await client.query(FILL, [deployments, ...sealed]);
+      await client.query(FILL_EVENTS, [events]);
+      // As the database does by itself, but later.
+      await client.query("analyze");
     } finally {
       await client.end();
     }

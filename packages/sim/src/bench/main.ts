@@ -32,8 +32,12 @@ const MEASUREMENTS: Readonly<Record<string, (...args: readonly string[]) => Prom
       { clock: systemClock, random: systemRandom },
     ),
   "fleet-agents": () => fleetAgents({ clock: systemClock, random: systemRandom }),
-  fill: (stateDir, deployments) =>
-    fill(stateDir ?? "", Number(deployments), { clock: systemClock, random: systemRandom }),
+  fill: (stateDir, deployments, events) =>
+    fill(
+      stateDir ?? "",
+      { deployments: Number(deployments), events: Number(events ?? 0) },
+      { clock: systemClock, random: systemRandom },
+    ),
 };
 
 const planReport = (instances: number, rounds: number) => ({
