@@ -24,7 +24,7 @@ export interface PreparedScenario {
   readonly data: ReadonlySet<string>;
   /** The disks it is to delete. */
   readonly deletes: readonly string[];
-  /** What is wrong before the move, which is to mend it: such as a VM that no record names. */
+  /** Problems before the move, which is to mend them, such as a VM that no record names. */
   readonly wrongBefore: readonly string[];
 }
 
