@@ -49,6 +49,7 @@ export const EXECUTABLES = [
   },
   { from: "packages/cpi-local/src/main.ts", to: "packages/cpi-local/dist/cpi.cjs", warm: [[]] },
   { from: "packages/cpi-docker/src/main.ts", to: "packages/cpi-docker/dist/cpi.cjs", warm: [[]] },
+  { from: "packages/cpi-aws/src/main.ts", to: "packages/cpi-aws/dist/cpi.cjs", warm: [[]] },
   {
     from: "packages/director/src/bin/slipway-director.ts",
     to: "packages/director/dist/slipway-director.cjs",
@@ -101,6 +102,7 @@ const BESIDE_SLIPWAY = {
   "slipway-director.cjs": "packages/director/dist/slipway-director.cjs",
   "slipway-cpi-local.cjs": "packages/cpi-local/dist/cpi.cjs",
   "slipway-cpi-docker.cjs": "packages/cpi-docker/dist/cpi.cjs",
+  "slipway-cpi-aws.cjs": "packages/cpi-aws/dist/cpi.cjs",
   ...Object.fromEntries(BESIDE_DIRECTOR.map((file) => [basename(file), file])),
 };
 

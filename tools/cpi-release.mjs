@@ -14,6 +14,7 @@ const CPIS = {
     "slipway-agent.cjs": "packages/agent/dist/slipway-agent.cjs",
   },
   docker: { "cpi.cjs": "packages/cpi-docker/dist/cpi.cjs" },
+  aws: { "cpi.cjs": "packages/cpi-aws/dist/cpi.cjs" },
 };
 const PACKAGING = 'set -eu\ncp -- * "$BOSH_INSTALL_TARGET"\n';
 

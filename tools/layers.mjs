@@ -15,6 +15,7 @@ const MAY_IMPORT = {
   director: ["protocol", "kernel", "engine", "cpi-sdk/embed"],
   "cpi-local": ["protocol", "kernel", "cpi-sdk"],
   "cpi-docker": ["protocol", "kernel", "cpi-sdk"],
+  "cpi-aws": ["protocol", "kernel", "cpi-sdk"],
   cli: [
     ...["protocol", "kernel", "registry", "cpi-sdk", "engine", "director", "cpi-local", "cpi-docker"],
     "certify",

@@ -56,7 +56,7 @@ export async function checkInstalled({ root, dir, step }) {
     console.log(`pack: ${line}`);
 }
 
-const CPIS = ["slipway-cpi-local", "slipway-cpi-docker"];
+const CPIS = ["slipway-cpi-local", "slipway-cpi-docker", "slipway-cpi-aws"];
 const PROGRAMS = ["slipway", "slipway-director", "slipway-agent", "slipway-registry"];
 const INFO = JSON.stringify({ method: "info", arguments: [], context: { director_uuid: "pack" } });
 

@@ -29,6 +29,7 @@ const BUNDLED = [
   "packages/director/src/bin/slipway-director.ts",
   "packages/cpi-local/src/main.ts",
   "packages/cpi-docker/src/main.ts",
+  "packages/cpi-aws/src/main.ts",
   "packages/engine/src/templates/render-worker.ts",
 ];
 

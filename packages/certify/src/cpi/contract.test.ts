@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { addressOctet } from "@slipway/testkit/address-octet";
+import { awsSite, hasMoto } from "@slipway/testkit/aws-cloud";
 import { bundled } from "@slipway/testkit/bundle";
 import { DockerCloud, engineTrouble, manual } from "@slipway/testkit/docker-cloud";
 import { testImage } from "@slipway/testkit/docker-image";
@@ -121,3 +122,25 @@ describe.runIf(needs("docker", noEngine === undefined, noEngine))(
     });
   },
 );
+
+describe.runIf(hasMoto())("the AWS CPI keeps the contract:", () => {
+  const path = bundled("../../../cpi-aws/src/main.ts", import.meta.url);
+  const site = awsSite();
+  keepsTheContract("aws", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "slipway-contract-"));
+    const { config, image, subnet } = site();
+    const agent = { mbus: "https://mbus:s3cret@0.0.0.0:6868" };
+    return {
+      given: {
+        cpi: exec(path(), await writeConfig(dir, { aws: config, agent })),
+        stemcell: { image: "/none", cloudProperties: { ami: { "us-east-1": image } } },
+        vmProperties: { instance_type: "m5.large" },
+        networks: (n) => ({
+          private: { ...manual(`10.0.1.${(n % 200) + 10}`), cloud_properties: { subnet } },
+        }),
+      },
+      close: () => rm(dir, { recursive: true, force: true }),
+    };
+    // Subnets of a VPC are made by operators, not by a CPI.
+  }, [64]);
+});
