@@ -27,6 +27,8 @@ import { AGENT_AREAS, AGENT_RULES, AGENT_RULES_VERSION } from "../packages/certi
 import { ALL_CHECKS } from "../packages/certify/dist/agent/run.js";
 import { CPI_RULES } from "../packages/certify/dist/rules/catalogue.js";
 import { AREAS, RULES_VERSION } from "../packages/certify/dist/rules/rule.js";
+import { KEY_TABLES } from "../packages/cpi-aws/dist/keys.js";
+import { policyDocument, policyRows } from "../packages/cpi-aws/dist/policy.js";
 import { PERMISSIONS } from "../packages/director/dist/api/permissions.js";
 import { routes } from "../packages/director/dist/api/routes.js";
 import { everyKey, KNOWN_KEYS } from "../packages/engine/dist/manifest/known-keys.js";
@@ -289,6 +291,28 @@ function withConfig(page) {
   return page.replace(part, () => `\n${table(["key", "type", "meaning"], rows)}\n\n`);
 }
 
+/** The page of the AWS CPI with its keys and its policy as they are now, each between two comments. */
+function awsPage(page) {
+  const keys = KEY_TABLES.map(
+    ({ title, rows }) =>
+      `### ${title}\n\n${table(
+        ["key", "verdict", ""],
+        rows.map(({ key, verdict, what }) => [`\`${key}\``, verdict, what]),
+      )}`,
+  ).join("\n\n");
+  const why = table(
+    ["statement", "for"],
+    policyRows().map(({ sid, why }) => [`\`${sid}\``, why]),
+  );
+  const policy = `\`\`\`json\n${JSON.stringify(policyDocument(), null, 2)}\n\`\`\``;
+  const parts = { keys, policy: `${why}\n\n${policy}` };
+  return Object.entries(parts).reduce((text, [name, content]) => {
+    const part = new RegExp(`(?<=<!-- ${name}: [^\\n]*-->\\n)[\\s\\S]*?(?=<!-- end of ${name} -->)`);
+    if (!part.test(text)) throw new Error(`docs/use-aws.md has no place for the ${name}`);
+    return text.replace(part, () => `\n${content}\n\n`);
+  }, page);
+}
+
 /** The page with the table of mixes that `npm run matrix` prints now. */
 function withMixes(page) {
   const { stdout, status } = spawnSync(
@@ -534,6 +558,7 @@ const pages = {
   "docs/contract/negotiation.md": negotiationPage(),
   "docs/contract/director-api.md": await apiPage(),
   "docs/run-the-director.md": withConfig(readFileSync("docs/run-the-director.md", "utf8")),
+  "docs/use-aws.md": awsPage(readFileSync("docs/use-aws.md", "utf8")),
   "docs/errors.md": await errorsPage(),
   "docs/module-map.md": modulesPage(),
   ...pictures(),

@@ -26,8 +26,13 @@ const fields = {
     v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))),
     "repeats of one request that AWS throttles or fails; 8 when left out. All requests of a CPI call share four times as many",
   ),
-  connection_options: v.nullish(
-    open({ ca_cert: doc(optionalText(), "PEM of the authorities that are believed instead of the system's") }),
+  connection_options: doc(
+    v.nullish(
+      open({
+        ca_cert: doc(optionalText(), "PEM of the authorities that are believed instead of the system's"),
+      }),
+    ),
+    "of connections to AWS",
   ),
   default_key_name: doc(optionalText(), "key pair of VMs whose type names none"),
   default_iam_instance_profile: doc(optionalText(), "instance profile of VMs whose type names none"),
@@ -35,7 +40,10 @@ const fields = {
     v.nullish(v.array(v.string())),
     "names or ids, for VMs whose type and networks name none",
   ),
-  encrypted: doc(v.nullish(v.boolean()), "encrypt ephemeral and persistent disks, and copies of stemcells, unless their properties say otherwise"),
+  encrypted: doc(
+    v.nullish(v.boolean()),
+    "encrypt ephemeral and persistent disks, and copies of stemcells, unless their properties say otherwise",
+  ),
   kms_key_arn: doc(optionalText(), "the key for it; AWS's own when left out"),
   metadata_options: doc(
     v.nullish(jsonObject()),

@@ -80,7 +80,10 @@ describe.runIf(hasMoto())("the AWS CPI and its disks:", () => {
     const { proxy } = site();
     const cid = await disk();
     proxy.loseAnswer("CreateSnapshot");
-    const made = await cpi.call<string>("snapshot_disk", [cid, { deployment: "shop", job: "db", index: "0" }]);
+    const made = await cpi.call<string>("snapshot_disk", [
+      cid,
+      { deployment: "shop", job: "db", index: "0" },
+    ]);
     const shown = await cpi.show("DescribeSnapshots", { "Owner.1": "self" });
     expect(allOf(shown, "volumeId").filter((one) => one === cid)).toHaveLength(1);
     expect(shown).toContain("<description>shop/db/0</description>");
@@ -105,7 +108,9 @@ describe.runIf(hasMoto())("the AWS CPI and its disks:", () => {
 
   it("changes type and throughput in place, and leaves a change of encryption to the Director", async () => {
     const cid = await disk(1024, { type: "gp2" });
-    expect(await cpi.call("update_disk", [cid, 1024, { type: "gp3", iops: 4000, throughput: 200 }])).toBe(cid);
+    expect(await cpi.call("update_disk", [cid, 1024, { type: "gp3", iops: 4000, throughput: 200 }])).toBe(
+      cid,
+    );
     expect(await volume(cid)).toContain("<volumeType>gp3</volumeType>");
     const refused = await cpi.refusal("update_disk", [cid, 1024, { encrypted: true }]);
     expect(refused.type).toBe("Bosh::Clouds::NotSupported");
@@ -143,12 +148,17 @@ describe.runIf(hasMoto())("the AWS CPI and its disks:", () => {
   it("gives light stemcells the image of the region, and names regions when there is none", async () => {
     const { image } = site();
     const ami = { "us-east-1": image, "eu-west-1": "ami-0123456789abcdef0" };
-    const light = await cpi.call<string>("create_stemcell", ["/none", { ami, disk: 3072, architecture: "x86_64" }]);
+    const light = await cpi.call<string>("create_stemcell", [
+      "/none",
+      { ami, disk: 3072, architecture: "x86_64" },
+    ]);
     expect(light).toBe(`${image} light`);
     await cpi.call("delete_stemcell", [light]);
     expect(await cpi.show("DescribeImages", { "ImageId.1": image })).toContain(image);
     const elsewhere = { ami: { "eu-west-1": "ami-0123456789abcdef0" } };
-    expect((await cpi.refusal("create_stemcell", ["/none", elsewhere])).message).toMatch(/AWS-020.*us-east-1.*eu-west-1/);
+    expect((await cpi.refusal("create_stemcell", ["/none", elsewhere])).message).toMatch(
+      /AWS-020.*us-east-1.*eu-west-1/,
+    );
     const heavy = await cpi.refusal("create_stemcell", ["/none", { disk: 3072 }]);
     expect(heavy.message).toMatch(/AWS-012.*heavy stemcells.*upload the light stemcell/);
   });

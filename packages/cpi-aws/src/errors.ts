@@ -30,7 +30,8 @@ export const AwsRefused = defineError<Refusal>({
 export const NotPermitted = defineError<Refusal & { permission: string }>({
   code: "AWS-004",
   kind: "operator",
-  message: (p) => `${p.doing}: the CPI may not do this: it lacks the IAM permission ${p.permission} (${p.code}: ${p.said})`,
+  message: (p) =>
+    `${p.doing}: the CPI may not do this: it lacks the IAM permission ${p.permission} (${p.code}: ${p.said})`,
   next: "Allow {permission} in the policy of the CPI's user or role; docs/use-aws.md has the whole policy. An encoded message is read with `aws sts decode-authorization-message`.",
 });
 

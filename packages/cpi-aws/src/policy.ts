@@ -11,7 +11,12 @@ export const POLICY: readonly PolicyStatement[] = [
     why: "every method; none of these can be limited to single resources",
     actions: [
       ...["DescribeAddresses", "DescribeAvailabilityZones", "DescribeImages", "DescribeInstanceAttribute"],
-      ...["DescribeInstanceTypes", "DescribeInstances", "DescribeNetworkInterfaces", "DescribeSecurityGroups"],
+      ...[
+        "DescribeInstanceTypes",
+        "DescribeInstances",
+        "DescribeNetworkInterfaces",
+        "DescribeSecurityGroups",
+      ],
       ...["DescribeSnapshots", "DescribeSubnets", "DescribeVolumes", "DescribeVolumesModifications"],
       "GetConsoleOutput",
     ].map((action) => `ec2:${action}`),
@@ -20,7 +25,12 @@ export const POLICY: readonly PolicyStatement[] = [
     sid: "Vms",
     why: "create_vm, delete_vm, reboot_vm, set_vm_metadata",
     actions: [
-      ...["CreateNetworkInterface", "CreateTags", "DeleteNetworkInterface", "ModifyNetworkInterfaceAttribute"],
+      ...[
+        "CreateNetworkInterface",
+        "CreateTags",
+        "DeleteNetworkInterface",
+        "ModifyNetworkInterfaceAttribute",
+      ],
       ...["RebootInstances", "RunInstances", "StartInstances", "TerminateInstances"],
     ].map((action) => `ec2:${action}`),
   },

@@ -5,13 +5,11 @@ import * as v from "valibot";
 import { BadAwsProperties, UnsupportedKey } from "./errors.ts";
 
 /** Manifests write numbers also as text, and switches also as null. */
-const amount = (what: string) =>
-  v.nullish(v.pipe(v.number(), v.minValue(1, `${what} must be at least 1`)));
+const amount = (what: string) => v.nullish(v.pipe(v.number(), v.minValue(1, `${what} must be at least 1`)));
 const flag = () => v.nullish(v.boolean());
 const name = (what: string) => v.nullish(v.pipe(v.string(), v.nonEmpty(`${what} must not be empty`)));
 const names = () => v.nullish(v.array(v.pipe(v.string(), v.nonEmpty("a name must not be empty"))));
-const tags = () =>
-  v.nullish(mapOf(v.nullable(v.union([v.string(), v.number(), v.boolean()]))));
+const tags = () => v.nullish(mapOf(v.nullable(v.union([v.string(), v.number(), v.boolean()]))));
 
 const volume = {
   type: doc(name("type"), "volume type: `gp3` when left out, `gp2`, `io1`, `io2`, `st1`, `sc1`, `standard`"),
@@ -25,10 +23,16 @@ const encryption = {
 
 export const vmFields = {
   instance_type: doc(v.pipe(v.string(), v.nonEmpty("instance_type must not be empty")), "required"),
-  availability_zone: doc(name("availability_zone"), "must be that of the subnets and disks; theirs when left out"),
+  availability_zone: doc(
+    name("availability_zone"),
+    "must be that of the subnets and disks; theirs when left out",
+  ),
   security_groups: doc(names(), "names or ids, instead of those of networks and configuration"),
   key_name: doc(name("key_name"), "key pair; `aws.default_key_name` when left out"),
-  iam_instance_profile: doc(name("iam_instance_profile"), "name of an instance profile; `aws.default_iam_instance_profile` when left out"),
+  iam_instance_profile: doc(
+    name("iam_instance_profile"),
+    "name of an instance profile; `aws.default_iam_instance_profile` when left out",
+  ),
   ephemeral_disk: doc(
     v.nullish(
       open({
@@ -57,11 +61,21 @@ export const vmFields = {
   elbs: doc(names(), "classic load balancers that get the VM"),
   lb_target_groups: doc(names(), "names of target groups that get the VM"),
   advertised_routes: doc(
-    v.nullish(v.array(open({ table_id: v.string(), destination: v.string() }))),
+    v.nullish(
+      v.array(
+        open({
+          table_id: doc(v.string(), "id of the route table"),
+          destination: doc(v.string(), "range, such as 10.9.0.0/16"),
+        }),
+      ),
+    ),
     "routes to the VM, in route tables",
   ),
   source_dest_check: doc(flag(), "false for VMs that route what is not theirs"),
-  metadata_options: doc(v.nullish(mapOf(v.union([v.string(), v.number()]))), "laid over `aws.metadata_options`"),
+  metadata_options: doc(
+    v.nullish(mapOf(v.union([v.string(), v.number()]))),
+    "laid over `aws.metadata_options`",
+  ),
   tags: doc(tags(), "tags of instance, volumes and interfaces"),
 };
 const vmProperties = open(vmFields);
@@ -72,7 +86,10 @@ const diskProperties = open(diskFields);
 export type DiskProperties = v.InferOutput<typeof diskProperties>;
 
 export const networkFields = {
-  subnet: doc(v.pipe(v.string(), v.regex(/^subnet-[0-9a-f]{8,17}$/, "subnet must be an id like subnet-0a1b2c3d")), "id of the subnet; required but for `vip`"),
+  subnet: doc(
+    v.pipe(v.string(), v.regex(/^subnet-[0-9a-f]{8,17}$/, "subnet must be an id like subnet-0a1b2c3d")),
+    "id of the subnet; required but for `vip`",
+  ),
   security_groups: doc(names(), "names or ids; those of all networks together, unless the VM type has some"),
 };
 const networkProperties = open(networkFields);
@@ -117,8 +134,7 @@ export function readNetworkProperties(given: JsonObject, network: string, vip: b
 
 export function readStemcellProperties(given: JsonObject): StemcellProperties {
   const refused = Object.entries(REFUSED.stemcell).find(([key]) => given[key] != null);
-  if (refused !== undefined)
-    throw UnsupportedKey({ what: "the stemcell", key: refused[0], why: refused[1] });
+  if (refused !== undefined) throw UnsupportedKey({ what: "the stemcell", key: refused[0], why: refused[1] });
   const checked = check(stemcellProperties, given, "cloud_properties");
   if (!checked.ok) throw BadAwsProperties({ what: "the stemcell", problems: checked.problems });
   return checked.value;

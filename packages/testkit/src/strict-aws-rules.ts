@@ -65,7 +65,7 @@ async function addressTrouble(input: RuleInput, subnet: string | undefined, ip: 
   return undefined;
 }
 
-/** What real EC2 refuses and moto does not. */
+/** Rules for requests that EC2 refuses and moto takes. */
 export const STRICT_RULES: readonly StrictRule[] = [
   {
     name: "malformed ids",
@@ -180,7 +180,10 @@ export const STRICT_RULES: readonly StrictRule[] = [
       const [least, most] = SIZES[type] ?? [1, 0];
       return size >= least && size <= most
         ? undefined
-        : refuse("InvalidParameterValue", `Volume of ${size}GiB is not valid for ${type}; ${least} to ${most}`);
+        : refuse(
+            "InvalidParameterValue",
+            `Volume of ${size}GiB is not valid for ${type}; ${least} to ${most}`,
+          );
     },
   },
   {
@@ -188,7 +191,9 @@ export const STRICT_RULES: readonly StrictRule[] = [
     page: "Attach an Amazon EBS volume to an Amazon EC2 instance",
     actions: ["AttachVolume"],
     check: async ({ get, ask }) => {
-      const [volume = "", vm = "", device = ""] = ["VolumeId", "InstanceId", "Device"].map((name) => get(name));
+      const [volume = "", vm = "", device = ""] = ["VolumeId", "InstanceId", "Device"].map((name) =>
+        get(name),
+      );
       const disk = await ask("DescribeVolumes", { "VolumeId.1": volume });
       if (disk.includes("<Errors>")) return undefined;
       if (allOf(disk, "instanceId").length > 0)
@@ -196,7 +201,10 @@ export const STRICT_RULES: readonly StrictRule[] = [
       const machine = await ask("DescribeInstances", { "InstanceId.1": vm });
       if (machine.includes("<Errors>")) return undefined;
       if (one(disk, "availabilityZone") !== one(machine, "availabilityZone"))
-        return refuse("InvalidVolume.ZoneMismatch", `The volume '${volume}' is not in the same availability zone`);
+        return refuse(
+          "InvalidVolume.ZoneMismatch",
+          `The volume '${volume}' is not in the same availability zone`,
+        );
       if (!/<name>(running|stopped)<\/name>/.test(machine))
         return refuse("IncorrectState", `Instance '${vm}' is not 'running'.`);
       if (allOf(machine, "deviceName").includes(device))
@@ -214,7 +222,8 @@ export const STRICT_RULES: readonly StrictRule[] = [
     check: async ({ get, ask }) => {
       const volume = get("VolumeId") ?? "";
       const holders = allOf(await ask("DescribeVolumes", { "VolumeId.1": volume }), "instanceId");
-      if (holders.length === 0) return refuse("IncorrectState", `Volume '${volume}' is in the 'available' state.`);
+      if (holders.length === 0)
+        return refuse("IncorrectState", `Volume '${volume}' is in the 'available' state.`);
       return holders.includes(get("InstanceId") ?? "")
         ? undefined
         : refuse("InvalidAttachment.NotFound", "The volume is not attached to this instance");
@@ -247,10 +256,23 @@ export const STRICT_RULES: readonly StrictRule[] = [
   {
     name: "tags that are too long or AWS's own",
     page: "Tag your Amazon EC2 resources",
-    actions: ["CreateTags", "RunInstances", "CreateVolume", "CreateSnapshot", "CreateNetworkInterface", "CopyImage"],
+    actions: [
+      "CreateTags",
+      "RunInstances",
+      "CreateVolume",
+      "CreateSnapshot",
+      "CreateNetworkInterface",
+      "CopyImage",
+    ],
     check: async ({ list }) => {
-      const keys = [...list("Tag", "Key"), ...[1, 2, 3].flatMap((at) => list(`TagSpecification.${at}.Tag`, "Key"))];
-      const values = [...list("Tag", "Value"), ...[1, 2, 3].flatMap((at) => list(`TagSpecification.${at}.Tag`, "Value"))];
+      const keys = [
+        ...list("Tag", "Key"),
+        ...[1, 2, 3].flatMap((at) => list(`TagSpecification.${at}.Tag`, "Key")),
+      ];
+      const values = [
+        ...list("Tag", "Value"),
+        ...[1, 2, 3].flatMap((at) => list(`TagSpecification.${at}.Tag`, "Value")),
+      ];
       if (keys.some((key) => key === "" || key.length > 128 || key.toLowerCase().startsWith("aws:")))
         return refuse("InvalidParameterValue", "Tag keys: 1 to 128 characters, and not aws:");
       return values.some((value) => value.length > 256)
@@ -280,7 +302,8 @@ const KNOWN: Readonly<Record<string, string>> = {
   DescribeInstanceAttribute: "InstanceId Attribute",
   GetConsoleOutput: "InstanceId Latest",
   DescribeInstanceTypes: "InstanceType",
-  CreateVolume: "AvailabilityZone Size VolumeType Iops Throughput Encrypted KmsKeyId ClientToken TagSpecification",
+  CreateVolume:
+    "AvailabilityZone Size VolumeType Iops Throughput Encrypted KmsKeyId ClientToken TagSpecification",
   DescribeVolumes: "VolumeId Filter MaxResults NextToken",
   DeleteVolume: "VolumeId",
   AttachVolume: "VolumeId InstanceId Device",

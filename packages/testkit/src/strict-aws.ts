@@ -22,7 +22,11 @@ interface Lag {
 
 /** States that moto leaves out: what it answers at once, and what EC2 shows before. */
 const FIRST_STATES: Readonly<Record<string, readonly [is: RegExp, shown: string, notFound: string]>> = {
-  i: [/<code>16<\/code>\s*<name>running<\/name>/g, "<code>0</code><name>pending</name>", "InvalidInstanceID.NotFound"],
+  i: [
+    /<code>16<\/code>\s*<name>running<\/name>/g,
+    "<code>0</code><name>pending</name>",
+    "InvalidInstanceID.NotFound",
+  ],
   vol: [/<status>available<\/status>/g, "<status>creating</status>", "InvalidVolume.NotFound"],
 };
 const ENDING: readonly [RegExp, string] = [
@@ -43,7 +47,10 @@ export class StrictAws {
   readonly #server: Server;
   readonly #moto: string;
   readonly #faults: Fault[] = [];
-  readonly #tokens = new Map<string, { readonly body: string; readonly status: number; readonly text: string }>();
+  readonly #tokens = new Map<
+    string,
+    { readonly body: string; readonly status: number; readonly text: string }
+  >();
   readonly #created = new Map<string, Lag>();
   readonly #changing = new Map<string, { looks: number; readonly states: readonly [RegExp, string] }>();
   readonly #endsWithVm = new Set<string>();
@@ -83,7 +90,13 @@ export class StrictAws {
 
   /** Executes the action and cuts the connection instead of answering. */
   loseAnswer(action: string, times = 1): void {
-    this.#faults.push({ action, does: "lose answer", refused: { code: "", message: "" }, status: 0, left: times });
+    this.#faults.push({
+      action,
+      does: "lose answer",
+      refused: { code: "", message: "" },
+      status: 0,
+      left: times,
+    });
   }
 
   /** Forgets faults, delays and calls. */
@@ -123,14 +136,18 @@ export class StrictAws {
     const service = /\/([a-z\d]+)\/aws4_request/.exec(authorization)?.[1] ?? "sts";
     const called = `${service}:${action}`;
     this.calls.push(called);
-    const reply = (status: number, text: string) => response.writeHead(status, { "content-type": "text/xml" }).end(text);
+    const reply = (status: number, text: string) =>
+      response.writeHead(status, { "content-type": "text/xml" }).end(text);
     const refused = action.endsWith("WithWebIdentity") ? undefined : signatureTrouble(request, body);
     if (refused !== undefined) return void reply(403, errorXml(service, refused));
     const fault = this.#faults.find((one) => one.action === action && one.left > 0);
     if (fault !== undefined) fault.left -= 1;
     if (fault?.does === "refuse") return void reply(fault.status, errorXml(service, fault.refused));
     if (this.allowed !== undefined && !this.allowed.has(called)) {
-      const denied = { code: "UnauthorizedOperation", message: `no identity-based policy allows the ${called} action` };
+      const denied = {
+        code: "UnauthorizedOperation",
+        message: `no identity-based policy allows the ${called} action`,
+      };
       return void reply(403, errorXml(service, denied));
     }
     const done = await this.#execute(service, action, parameters, body, authorization);
@@ -139,7 +156,13 @@ export class StrictAws {
     reply(done.status, done.text);
   }
 
-  async #execute(service: string, action: string, parameters: URLSearchParams, body: string, authorization: string) {
+  async #execute(
+    service: string,
+    action: string,
+    parameters: URLSearchParams,
+    body: string,
+    authorization: string,
+  ) {
     const forward = () => this.#forward(body, authorization);
     if (service !== "ec2") return await forward();
     const token = parameters.get("ClientToken");
@@ -168,7 +191,10 @@ export class StrictAws {
    */
   async #interfacesEndingWith(parameters: URLSearchParams): Promise<readonly string[]> {
     const text = await this.ask("DescribeNetworkInterfaces", {
-      ...{ "Filter.1.Name": "attachment.instance-id", "Filter.1.Value.1": parameters.get("InstanceId.1") ?? "" },
+      ...{
+        "Filter.1.Name": "attachment.instance-id",
+        "Filter.1.Value.1": parameters.get("InstanceId.1") ?? "",
+      },
     });
     return allOf(text, "networkInterfaceId").filter((id) => this.#endsWithVm.has(id));
   }
@@ -219,7 +245,8 @@ export class StrictAws {
       ModifyVolume: [id("VolumeId"), MODIFYING],
     } as const;
     const change = changes[action as keyof typeof changes];
-    if (change !== undefined && states > 0) this.#changing.set(change[0], { looks: states, states: change[1] });
+    if (change !== undefined && states > 0)
+      this.#changing.set(change[0], { looks: states, states: change[1] });
     if (!action.startsWith("Describe")) return text;
     for (const one of new Set([...allOf(text, "instanceId"), ...allOf(text, "volumeId")])) {
       const lag = this.#created.get(one);
@@ -243,7 +270,10 @@ export class StrictAws {
     return text;
   }
 
-  async #forward(body: string, authorization: string): Promise<{ readonly status: number; readonly text: string }> {
+  async #forward(
+    body: string,
+    authorization: string,
+  ): Promise<{ readonly status: number; readonly text: string }> {
     const type = "application/x-www-form-urlencoded; charset=utf-8";
     const headers = { "content-type": type, authorization };
     const reply = await fetch(this.#moto, { method: "POST", headers, body });
@@ -263,14 +293,19 @@ const errorXml = (service: string, { code, message }: Refused): string =>
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
 /** Checks AWS Signature Version 4 ("Create a signed AWS API request"), on its own and not by the code that signs. */
-function signatureTrouble({ headers, url = "/", method = "" }: IncomingMessage, body: string): Refused | undefined {
-  const parts = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
+function signatureTrouble(
+  { headers, url = "/", method = "" }: IncomingMessage,
+  body: string,
+): Refused | undefined {
+  const parts =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
   const found = parts.exec(headers.authorization ?? "");
   if (found === null) return { code: "MissingAuthenticationToken", message: "The request is not signed" };
   const [, key, day = "", region = "", service = "", names = "", signature] = found;
   // Temporary keys are moto's own; their secrets are not known here.
   if (headers["x-amz-security-token"] !== undefined) return undefined;
-  if (key !== AWS_KEY.access_key_id) return { code: "AuthFailure", message: "AWS was not able to validate the key" };
+  if (key !== AWS_KEY.access_key_id)
+    return { code: "AuthFailure", message: "AWS was not able to validate the key" };
   const digest = (text: string) => createHash("sha256").update(text).digest("hex");
   const mac = (secret: string | Buffer, text: string) => createHmac("sha256", secret).update(text).digest();
   const lines = names.split(";").map((name) => `${name}:${String(headers[name] ?? "").trim()}\n`);

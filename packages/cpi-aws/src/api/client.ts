@@ -63,7 +63,12 @@ export class AwsService {
   constructor(options: ServiceOptions) {
     this.#options = options;
     const { endpoint, clock, ca } = options;
-    this.#http = new HttpClient({ origin: endpoint, clock, keepMs: KEPT_MS, ...(ca !== undefined && { tls: { ca } }) });
+    this.#http = new HttpClient({
+      origin: endpoint,
+      clock,
+      keepMs: KEPT_MS,
+      ...(ca !== undefined && { tls: { ca } }),
+    });
   }
 
   /** The same service for work that must be done although the call was aborted. */
@@ -113,7 +118,9 @@ export class AwsService {
       payloadSha256: createHash("sha256").update(body).digest("hex"),
     };
     const headers =
-      credentials === undefined ? type : signedHeaders(signable, { ...(await credentials()), region, service });
+      credentials === undefined
+        ? type
+        : signedHeaders(signable, { ...(await credentials()), region, service });
     let status: number;
     let text: string;
     try {
@@ -137,7 +144,7 @@ type Outcome =
   | { readonly text: string }
   | {
       readonly again: boolean;
-      /** It may have been done. */
+      /** True if the action may have been executed. */
       readonly doubtful: boolean;
       readonly capacity: boolean;
       readonly why: string;

@@ -37,7 +37,8 @@ export function credentialsOf(config: AwsConfig, tools: CredentialTools): () => 
 }
 
 async function find(config: AwsConfig, tools: CredentialTools): Promise<AwsKey> {
-  const own = config.credentials_source === "env_or_profile" ? await fromSurroundings(tools) : staticKey(config);
+  const own =
+    config.credentials_source === "env_or_profile" ? await fromSurroundings(tools) : staticKey(config);
   if (!config.role_arn) return own;
   const sts = stsOf(tools, () => Promise.resolve(own));
   const reply = await sts.call(assumeRoleReply, "AssumeRole", {
@@ -50,7 +51,9 @@ async function find(config: AwsConfig, tools: CredentialTools): Promise<AwsKey> 
 function staticKey(config: AwsConfig): AwsKey {
   const { access_key_id: id, secret_access_key: secretKey, session_token: token } = config;
   if (!id || !secretKey)
-    throw NoCredentials({ problems: ["credentials_source is static, and access_key_id or secret_access_key is empty"] });
+    throw NoCredentials({
+      problems: ["credentials_source is static, and access_key_id or secret_access_key is empty"],
+    });
   return { accessKeyId: id, secretAccessKey: secretKey, sessionToken: token || undefined };
 }
 
@@ -75,7 +78,10 @@ async function fromWebIdentity(tools: CredentialTools): Promise<AwsKey | string>
   const { AWS_WEB_IDENTITY_TOKEN_FILE: file, AWS_ROLE_ARN: role, AWS_ROLE_SESSION_NAME: name } = tools.env;
   if (!file || !role) return "web identity: AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN are not set";
   const token = await readFile(file, "utf8").catch((error: unknown) => {
-    throw NoCredentials({ problems: [`web identity: ${file} cannot be read (${systemCode(error)})`] }, { cause: error });
+    throw NoCredentials(
+      { problems: [`web identity: ${file} cannot be read (${systemCode(error)})`] },
+      { cause: error },
+    );
   });
   const reply = await stsOf(tools, undefined).call(webIdentityReply, "AssumeRoleWithWebIdentity", {
     RoleArn: role,
@@ -94,14 +100,18 @@ async function fromFile({ env }: CredentialTools): Promise<AwsKey | string> {
   const section = profileIn(text, profile);
   const [id, secretKey] = [section.get("aws_access_key_id"), section.get("aws_secret_access_key")];
   if (!id || !secretKey) return `shared file: the profile ${profile} of ${path} has no keys`;
-  return { accessKeyId: id, secretAccessKey: secretKey, sessionToken: section.get("aws_session_token") || undefined };
+  return {
+    accessKeyId: id,
+    secretAccessKey: secretKey,
+    sessionToken: section.get("aws_session_token") || undefined,
+  };
 }
 
 function profileIn(text: string, profile: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   let inside = false;
   for (const line of text.split("\n").map((one) => one.trim())) {
-    if (line.startsWith("[")) inside = line.slice(1).replace(/\].*$/, "").trim() === profile;
+    if (line.startsWith("[")) inside = (line.slice(1).split("]", 1)[0] ?? "").trim() === profile;
     const at = line.indexOf("=");
     if (!inside || at < 1 || /^[#;]/.test(line)) continue;
     found.set(line.slice(0, at).trim(), line.slice(at + 1).trim());
@@ -130,7 +140,10 @@ async function fromInstanceProfile({ env, clock, signal }: CredentialTools): Pro
     const role = token === undefined ? undefined : (await ask("GET", ROLE_PATH, headers))?.split("\n")[0];
     if (!role) return "instance profile: this instance has none";
     const text = await ask("GET", `${ROLE_PATH}${encodeURIComponent(role)}`, headers);
-    const checked = check(profileReply, text === undefined ? undefined : parseStrictJson(text, "the role's key"));
+    const checked = check(
+      profileReply,
+      text === undefined ? undefined : parseStrictJson(text, "the role's key"),
+    );
     if (!checked.ok) return `instance profile: the role ${role} has no key`;
     const { AccessKeyId, SecretAccessKey, Token } = checked.value;
     return { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: Token };
@@ -143,7 +156,13 @@ async function fromInstanceProfile({ env, clock, signal }: CredentialTools): Pro
 const sessionName = ({ random }: CredentialTools) => `slipway-${random.hex(8)}`;
 
 const stsOf = (tools: CredentialTools, credentials: (() => Promise<AwsKey>) | undefined): AwsService =>
-  new AwsService({ ...tools, endpoint: tools.stsEndpoint, service: "sts", version: STS_VERSION, credentials });
+  new AwsService({
+    ...tools,
+    endpoint: tools.stsEndpoint,
+    service: "sts",
+    version: STS_VERSION,
+    credentials,
+  });
 
 const keyOf = (reply: v.InferOutput<typeof keyReply>): AwsKey => ({
   accessKeyId: reply.AccessKeyId,

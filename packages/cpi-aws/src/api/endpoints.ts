@@ -29,7 +29,7 @@ export function endpointsOf(config: AwsConfig): Endpoints {
 const domainOf = (region: string) => (region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com");
 
 const regionIn = (endpoint: string | null | undefined): string | undefined =>
-  /(?:^|\.|\/)([a-z]{2}(?:-[a-z]+)+-\d)\./.exec(endpoint ?? "")?.[1];
+  (endpoint ?? "").split(/[./:]/).find((part) => /^[a-z]{2}-[a-z-]{1,30}-\d$/.test(part));
 
 /** Upstream's endpoints have no scheme. */
 function urlOf(key: string, text: string): URL {

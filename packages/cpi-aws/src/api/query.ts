@@ -23,7 +23,8 @@ function flatten(name: string, value: QueryValue, into: [string, string][]): voi
   if (value === undefined) return;
   if (typeof value !== "object") into.push([name, String(value)]);
   else if (Array.isArray(value))
-    for (const [at, one] of (value as readonly QueryValue[]).entries()) flatten(`${name}.${at + 1}`, one, into);
+    for (const [at, one] of (value as readonly QueryValue[]).entries())
+      flatten(`${name}.${at + 1}`, one, into);
   else for (const [key, one] of Object.entries(value)) flatten(`${name}.${key}`, one, into);
 }
 

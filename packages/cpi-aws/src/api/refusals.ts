@@ -52,11 +52,16 @@ const codes = new WeakMap<SlipwayError, string>();
 /** Returns true if AWS refused with one of these codes; a code that ends in a dot stands for all that begin so. */
 export function refusedAs(error: unknown, ...wanted: readonly string[]): boolean {
   const code = error instanceof SlipwayError ? codes.get(error) : undefined;
-  return code !== undefined && wanted.some((one) => code === one || (one.endsWith(".") && code.startsWith(one)));
+  return (
+    code !== undefined && wanted.some((one) => code === one || (one.endsWith(".") && code.startsWith(one)))
+  );
 }
 
 /** Returns undefined in place of a refusal with one of these codes. */
-export async function unlessRefused<T>(work: Promise<T>, ...wanted: readonly string[]): Promise<T | undefined> {
+export async function unlessRefused<T>(
+  work: Promise<T>,
+  ...wanted: readonly string[]
+): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {

@@ -46,7 +46,8 @@ export function parseXml(xml: string, doing: string): XmlValue {
     else if (xml.startsWith("<!--", at)) past("-->");
     else if (xml.startsWith("</", at)) {
       at += 2;
-      if (past(">").trim() !== top.name || open.length === 1) throw fail("an element ends that did not begin");
+      if (past(">").trim() !== top.name || open.length === 1)
+        throw fail("an element ends that did not begin");
       open.pop();
     } else {
       at += 1;
@@ -63,16 +64,17 @@ export function parseXml(xml: string, doing: string): XmlValue {
   }
   const [root, ...others] = outermost.children;
   if (root === undefined || others.length > 0 || open.length > 1) throw fail("the document is not whole");
-  return valueOf(root);
+  return jsonOf(root);
 }
 
-function valueOf({ name, children, text }: Element): XmlValue {
-  const isList = name.endsWith("Set") || LISTS.has(name) || ["item", "member"].includes(children[0]?.name ?? "");
+function jsonOf({ name, children, text }: Element): XmlValue {
+  const isList =
+    name.endsWith("Set") || LISTS.has(name) || ["item", "member"].includes(children[0]?.name ?? "");
   // An element of this name may also be an object, such as `placementGroupSet` beside a list: then it has no items.
   if (isList && children.every((child) => ["item", "member", "Error"].includes(child.name)))
-    return children.map(valueOf);
+    return children.map(jsonOf);
   if (children.length === 0) return text;
-  return Object.fromEntries(children.map((child) => [child.name, valueOf(child)]));
+  return Object.fromEntries(children.map((child) => [child.name, jsonOf(child)]));
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };

@@ -50,7 +50,10 @@ async function attach(cloud: AwsCloud, vm: Instance, volume: string): Promise<st
             "IncorrectState",
             "IncorrectInstanceState",
           ),
-        { ...{ withinMs: 60_000, what: `volume ${volume}`, wanted: "attachable" }, is: () => "changing its state" },
+        {
+          ...{ withinMs: 60_000, what: `volume ${volume}`, wanted: "attachable" },
+          is: () => "changing its state",
+        },
       );
       return device;
     } catch (error) {
@@ -59,7 +62,8 @@ async function attach(cloud: AwsCloud, vm: Instance, volume: string): Promise<st
         const found = attachmentOf(await mustFindVolume(cloud, volume));
         if (found?.instanceId === vm.instanceId && found.device !== undefined) return found.device;
       }
-      const nameTaken = refusedAs(error, "InvalidParameterValue") && /already in use|attachment point/i.test(String(error));
+      const nameTaken =
+        refusedAs(error, "InvalidParameterValue") && /already in use|attachment point/i.test(String(error));
       if (!nameTaken) throw error;
     }
   }
@@ -117,7 +121,12 @@ export async function detachDisk(cloud: AwsCloud, vmCid: string, diskCid: string
       state = attachment?.status ?? "detached";
       return attachment?.instanceId === vmCid ? undefined : true;
     },
-    { withinMs: SETTLED_WITHIN_MS, what: `volume ${diskCid}`, wanted: "detached", is: () => `${state}; something in the VM may still have it mounted` },
+    {
+      withinMs: SETTLED_WITHIN_MS,
+      what: `volume ${diskCid}`,
+      wanted: "detached",
+      is: () => `${state}; something in the VM may still have it mounted`,
+    },
   );
 }
 

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { unlessRefused } from "../api/refusals.ts";
 import type { AwsCloud } from "../cloud.ts";
 import { createTags, TAG } from "../ec2/tags.ts";
-import { gibOf, mustFindVolume, sizeMibOf, type Volume } from "../ec2/volumes.ts";
+import { askedSizeMib, gibOf, mustFindVolume, sizeMibOf, type Volume } from "../ec2/volumes.ts";
 import { SETTLED_WITHIN_MS, waitFor } from "../ec2/wait.ts";
 import type { DiskProperties } from "../properties.ts";
 
@@ -16,12 +16,15 @@ export async function changeDisk(
   properties: DiskProperties | undefined,
 ): Promise<void> {
   const volume = await mustFindVolume(cloud, diskCid);
-  if (sizeMib < sizeMibOf(volume))
-    throw notSupported(`disk '${diskCid}' has ${sizeMibOf(volume)} MiB, and EBS volumes do not shrink to ${sizeMib}`);
+  const asked = askedSizeMib(volume);
+  if (gibOf(sizeMib) < Number(volume.size) || (asked !== undefined && sizeMib < asked))
+    throw notSupported(
+      `disk '${diskCid}' has ${sizeMibOf(volume)} MiB, and EBS volumes do not shrink to ${sizeMib}`,
+    );
   if (properties !== undefined) refuseEncryption(cloud, volume, properties);
   const changes = changesOf(volume, sizeMib, properties);
   if (Object.keys(changes).length > 0) await modify(cloud, volume, changes);
-  if (sizeMib !== sizeMibOf(volume)) await createTags(cloud, [diskCid], { [TAG.size]: String(sizeMib) });
+  if (sizeMib !== asked) await createTags(cloud, [diskCid], { [TAG.size]: String(sizeMib) });
 }
 
 /** Encryption of a volume is decided when it is made: the Director copies to a new disk when this is NotSupported. */
@@ -72,18 +75,29 @@ async function modify(cloud: AwsCloud, { volumeId }: Volume, changes: Changes): 
     cloud,
     async () => {
       const found = await unlessRefused(
-        cloud.ec2.call(open({ volumeModificationSet: v.array(modification) }), "DescribeVolumesModifications", {
-          VolumeId: [volumeId],
-        }),
+        cloud.ec2.call(
+          open({ volumeModificationSet: v.array(modification) }),
+          "DescribeVolumesModifications",
+          {
+            VolumeId: [volumeId],
+          },
+        ),
         "InvalidVolumeModification.NotFound",
       );
       const last = found?.volumeModificationSet[0];
       state = last?.modificationState ?? state;
       if (state === "failed")
-        throw cloudError(`changing disk '${volumeId}' failed: ${last?.statusMessage ?? "AWS does not say why"}`);
+        throw cloudError(
+          `changing disk '${volumeId}' failed: ${last?.statusMessage ?? "AWS does not say why"}`,
+        );
       // The new size and type can be used while the volume is optimized, which takes hours.
       return ["optimizing", "completed"].includes(state) ? true : undefined;
     },
-    { withinMs: SETTLED_WITHIN_MS, what: `the change of volume ${volumeId}`, wanted: "optimizing", is: () => state },
+    {
+      withinMs: SETTLED_WITHIN_MS,
+      what: `the change of volume ${volumeId}`,
+      wanted: "optimizing",
+      is: () => state,
+    },
   );
 }

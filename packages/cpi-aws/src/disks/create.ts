@@ -38,10 +38,7 @@ export async function createDisk(cloud: AwsCloud, disk: NewDisk): Promise<string
       KmsKeyId: properties.kms_key_arn ?? cloud.config.kms_key_arn ?? undefined,
     }),
     ClientToken: token,
-    TagSpecification: tagSpecification(
-      ["volume"],
-      acceptableTags(properties.tags ?? {}, own, cloud.warn),
-    ),
+    TagSpecification: tagSpecification(["volume"], acceptableTags(properties.tags ?? {}, own, cloud.warn)),
   });
   let state = "creating";
   await waitFor(
@@ -49,7 +46,8 @@ export async function createDisk(cloud: AwsCloud, disk: NewDisk): Promise<string
     async () => {
       state = (await findVolume(cloud, volumeId))?.status ?? state;
       // A KMS key that may not be used shows itself only here.
-      if (state === "error") throw StateNotReached({ what: `volume ${volumeId}`, wanted: "available", is: state });
+      if (state === "error")
+        throw StateNotReached({ what: `volume ${volumeId}`, wanted: "available", is: state });
       return state === "creating" ? undefined : true;
     },
     { withinMs: SETTLED_WITHIN_MS, what: `volume ${volumeId}`, wanted: "available", is: () => state },

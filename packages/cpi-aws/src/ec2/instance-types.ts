@@ -60,7 +60,7 @@ function knownFacts(type: string): InstanceTypeFacts {
   const xen = XEN.test(type);
   const storage = xen
     ? /^(c1|c3|d2|f1|g2|h1|hi1|hs1|i2|i3|m1|m2|m3|r3|x1|x1e)\./.test(type)
-    : /^[a-z]+\d+[a-z]*d[a-z]*\.|^(i\d|im|is|d3|g[4-6]|p4|p5|trn1)/.test(type);
+    : /^(i\d|im|is|d3|g[4-6]|p4|p5|trn1)/.test(type) || /\dd|\d[a-z]d/.test(type);
   return {
     nvmeVolumes: !xen,
     storage: storage ? { sizeMib: undefined, count: 1, nvme: !xen || /^(i3|f1)\./.test(type) } : undefined,

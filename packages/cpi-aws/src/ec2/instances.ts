@@ -10,7 +10,9 @@ import { TAG, tagSet } from "./tags.ts";
 export const instance = open({
   instanceId: v.string(),
   instanceState: open({ name: v.string() }),
-  stateReason: v.optional(v.union([v.literal(""), open({ code: v.string(), message: v.optional(v.string()) })])),
+  stateReason: v.optional(
+    v.union([v.literal(""), open({ code: v.string(), message: v.optional(v.string()) })]),
+  ),
   instanceType: v.string(),
   rootDeviceName: v.optional(v.string()),
   placement: open({ availabilityZone: v.string() }),
@@ -23,7 +25,11 @@ export const instance = open({
         networkInterfaceId: v.string(),
         macAddress: v.optional(v.string()),
         attachment: v.optional(
-          open({ attachmentId: v.string(), deviceIndex: v.string(), deleteOnTermination: v.optional(v.string()) }),
+          open({
+            attachmentId: v.string(),
+            deviceIndex: v.string(),
+            deleteOnTermination: v.optional(v.string()),
+          }),
         ),
       }),
     ),
@@ -61,7 +67,10 @@ export async function mustFindVm(cloud: AwsCloud, id: string): Promise<Instance>
   return found;
 }
 
-async function instancesWith(cloud: AwsCloud, tags: Readonly<Record<string, string>>): Promise<readonly Instance[]> {
+async function instancesWith(
+  cloud: AwsCloud,
+  tags: Readonly<Record<string, string>>,
+): Promise<readonly Instance[]> {
   const Filter = Object.entries(tags).map(([key, value]) => filter(`tag:${key}`, value));
   const rows = await allPages(cloud.ec2, "DescribeInstances", "reservationSet", reservation, { Filter });
   return rows.flatMap(({ instancesSet }) => instancesSet).filter(isAlive);

@@ -23,7 +23,9 @@ export async function allPages<const N extends string, const S extends v.Generic
       action,
       { ...parameters, MaxResults: PAGE, NextToken: token },
     );
-    rows.push(...((found as unknown as Readonly<Record<string, v.InferOutput<S>[] | undefined>>)[list] ?? []));
+    rows.push(
+      ...((found as unknown as Readonly<Record<string, v.InferOutput<S>[] | undefined>>)[list] ?? []),
+    );
     if (!found.nextToken || found.nextToken === token) return rows;
     token = found.nextToken;
   }

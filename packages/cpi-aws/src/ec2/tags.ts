@@ -33,7 +33,7 @@ export const tagsIn = (set: TagSet): Tags =>
 export const keptTags = (set: TagSet): Tags =>
   Object.fromEntries(Object.entries(tagsIn(set)).filter(([key]) => !key.startsWith("aws:")));
 
-/** What a VM or disk was told last: all tags but ours and those of AWS. */
+/** Returns the metadata of a VM or disk: all tags but ours and those of AWS. */
 export const metadataIn = (set: TagSet): Tags =>
   Object.fromEntries(
     Object.entries(tagsIn(set)).filter(([key]) => !key.startsWith(OURS) && !key.startsWith("aws:")),
@@ -58,7 +58,9 @@ export function acceptableTags(
     else taken[name] = textOf(value).slice(0, LONGEST_VALUE);
   }
   if (left.length > 0)
-    warn(`tags that EC2 does not take were left out (50 at most, no names with aws: or slipway:): ${left.join(", ")}`);
+    warn(
+      `tags that EC2 does not take were left out (50 at most, no names with aws: or slipway:): ${left.join(", ")}`,
+    );
   return taken;
 }
 

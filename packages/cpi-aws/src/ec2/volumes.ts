@@ -7,7 +7,11 @@ import type { AwsCloud } from "../cloud.ts";
 import { allPages } from "./pages.ts";
 import { TAG, tagSet, tagsIn } from "./tags.ts";
 
-const attachment = open({ instanceId: v.optional(v.string()), device: v.optional(v.string()), status: v.string() });
+const attachment = open({
+  instanceId: v.optional(v.string()),
+  device: v.optional(v.string()),
+  status: v.string(),
+});
 
 const volume = open({
   volumeId: v.string(),
@@ -50,12 +54,16 @@ export const volumesOfDirector = (cloud: AwsCloud): Promise<readonly Volume[]> =
     Filter: [filter(`tag:${TAG.kind}`, "disk"), filter(`tag:${TAG.director}`, cloud.directorUuid)],
   });
 
-/** Size as it was asked for; of volumes that upstream made, all they have. */
-export function sizeMibOf({ size, tagSet: set }: Volume): number {
-  const whole = Number(size) * GIB;
+/**
+ * Size as it was asked for. Volumes that upstream made do not say it, nor do those whose tag is of another size: then a
+ * change was cut off before the tag was written.
+ */
+export function askedSizeMib({ size, tagSet: set }: Volume): number | undefined {
   const told = Number(tagsIn(set)[TAG.size] ?? Number.NaN);
-  return Number.isInteger(told) && Math.ceil(told / GIB) === Number(size) ? told : whole;
+  return Number.isInteger(told) && gibOf(told) === Number(size) ? told : undefined;
 }
+
+export const sizeMibOf = (volume: Volume): number => askedSizeMib(volume) ?? Number(volume.size) * GIB;
 
 export const gibOf = (mib: number): number => Math.ceil(mib / GIB);
 

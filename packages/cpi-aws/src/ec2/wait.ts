@@ -12,7 +12,12 @@ const POLLS = { tries: 0, firstDelayMs: 300, longestDelayMs: 5_000 };
 export async function waitFor<T>(
   cloud: AwsCloud,
   look: () => Promise<T | undefined>,
-  late: { readonly withinMs: number; readonly what: string; readonly wanted: string; readonly is: () => string },
+  late: {
+    readonly withinMs: number;
+    readonly what: string;
+    readonly wanted: string;
+    readonly is: () => string;
+  },
 ): Promise<T> {
   const since = cloud.clock.monotonic();
   for (let attempt = 1; ; attempt++) {

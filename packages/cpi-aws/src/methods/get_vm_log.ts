@@ -7,9 +7,11 @@ import { mustFindVm } from "../ec2/instances.ts";
 import type { AwsMethods } from "./_method.ts";
 
 const output = open({ output: v.optional(v.string()) });
-const attribute = open({ userData: v.optional(v.union([v.literal(""), open({ value: v.optional(v.string()) })])) });
+const attribute = open({
+  userData: v.optional(v.union([v.literal(""), open({ value: v.optional(v.string()) })])),
+});
 
-/** What the VM wrote to its console: of types on Nitro until now, of others until EC2 last looked. */
+/** Returns the console output: of types on Nitro until now, of others until EC2 last looked. */
 export const getVmLog: AwsMethods["getVmLog"] = async ({ vmCid }, call) => {
   const cloud = openCloud(call);
   const vm = await mustFindVm(cloud, vmCid);

@@ -1,5 +1,5 @@
-import { persistentDisks } from "../disks/attach.ts";
 import { openCloud } from "../cloud.ts";
+import { persistentDisks } from "../disks/attach.ts";
 import { vmsOfDirector } from "../ec2/instances.ts";
 import { metadataIn, TAG, tagsIn } from "../ec2/tags.ts";
 import { sizeMibOf, volumesOfDirector } from "../ec2/volumes.ts";

@@ -1,6 +1,6 @@
 import { openCloud } from "../cloud.ts";
-import { mustFindVm, volumesOf } from "../ec2/instances.ts";
 import { persistentDisks } from "../disks/attach.ts";
+import { mustFindVm, volumesOf } from "../ec2/instances.ts";
 import { acceptableTags, createTags, keptTags } from "../ec2/tags.ts";
 import type { AwsMethods } from "./_method.ts";
 
@@ -9,7 +9,8 @@ export const setVmMetadata: AwsMethods["setVmMetadata"] = async ({ vmCid, metada
   const cloud = openCloud(call);
   const vm = await mustFindVm(cloud, vmCid);
   const { name, job, index, compiling } = metadata as Readonly<Record<string, unknown>>;
-  const named = name ?? (job && index !== undefined ? `${job}/${index}` : compiling && `compiling/${compiling}`);
+  const named =
+    name ?? (job && index !== undefined ? `${job}/${index}` : compiling && `compiling/${compiling}`);
   const told = { ...(named ? { Name: named } : {}), ...metadata };
   const tags = acceptableTags(told, keptTags(vm.tagSet), cloud.warn);
   await createTags(cloud, [vmCid], tags);

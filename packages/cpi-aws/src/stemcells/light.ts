@@ -1,10 +1,10 @@
-import * as v from "valibot";
-import { open } from "@slipway/protocol/schema/json";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
 import { unlessRefused } from "../api/refusals.ts";
 import type { AwsCloud } from "../cloud.ts";
 import { findImage, imageOfRequest } from "../ec2/images.ts";
-import { TAG, acceptableTags, tagSpecification } from "../ec2/tags.ts";
+import { acceptableTags, TAG, tagSpecification } from "../ec2/tags.ts";
 import { SETTLED_WITHIN_MS, waitFor } from "../ec2/wait.ts";
 import { AwsMissing, NoImage, StateNotReached, UnsupportedKey } from "../errors.ts";
 import { readStemcellProperties, type StemcellProperties } from "../properties.ts";
@@ -28,7 +28,11 @@ export async function createStemcell(cloud: AwsCloud, token: string, given: Json
   if (id === undefined) throw NoImage({ region: cloud.region, known: Object.keys(ami) });
   const image = await findImage(cloud, id);
   if (image === undefined)
-    throw AwsMissing({ kind: "image", name: id, where: `region ${cloud.region}; it may not be shared with this account` });
+    throw AwsMissing({
+      kind: "image",
+      name: id,
+      where: `region ${cloud.region}; it may not be shared with this account`,
+    });
   if (image.imageState !== "available")
     throw StateNotReached({ what: `image ${id}`, wanted: "available", is: image.imageState });
   const encrypted = properties.encrypted ?? cloud.config.encrypted ?? false;

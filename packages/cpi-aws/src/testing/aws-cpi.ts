@@ -74,7 +74,7 @@ export class AwsCpi {
     return cid;
   }
 
-  /** What moto says of something, as XML. */
+  /** Asks moto itself, and returns its XML. */
   async show(action: string, parameters: Readonly<Record<string, string>>): Promise<string> {
     return await this.#site().proxy.ask(action, parameters);
   }

@@ -51,7 +51,9 @@ function rootMapping(root: string, image: Image, { root_disk }: VmProperties): Q
 
 /** The name under which the image has its root volume, which a mapping must repeat to change it. */
 function rootName(root: string, { blockDeviceMapping = [] }: Image): string {
-  const names = blockDeviceMapping.flatMap(({ deviceName }) => (deviceName === undefined ? [] : [deviceName]));
+  const names = blockDeviceMapping.flatMap(({ deviceName }) =>
+    deviceName === undefined ? [] : [deviceName],
+  );
   return names.find((name) => name === root) ?? names.find((name) => root.startsWith(name)) ?? root;
 }
 

@@ -52,7 +52,13 @@ export async function createVm(cloud: AwsCloud, vm: NewVm): Promise<CreatedInsta
       ? before
       : await withFreeAddress(cloud, plan.interfaces[0] as NetworkPlan["interfaces"][0], () =>
           launch(cloud, {
-            ...{ token: vm.token, image: image.imageId, zone: plan.zone, userData, properties: vm.properties },
+            ...{
+              token: vm.token,
+              image: image.imageId,
+              zone: plan.zone,
+              userData,
+              properties: vm.properties,
+            },
             ...{ mappings: devices.mappings, interfaces, tags: vm.tags },
           }),
         );

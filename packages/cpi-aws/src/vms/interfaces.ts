@@ -62,7 +62,12 @@ export async function makeInterface(
       status = found?.status ?? status;
       return found?.macAddress ? { id, mac: found.macAddress } : undefined;
     },
-    { withinMs: CONSISTENT_WITHIN_MS, what: `network interface ${id}`, wanted: "available", is: () => status },
+    {
+      withinMs: CONSISTENT_WITHIN_MS,
+      what: `network interface ${id}`,
+      wanted: "available",
+      is: () => status,
+    },
   );
 }
 
@@ -101,11 +106,17 @@ export async function withFreeAddress<T>(
         // A VM that runs keeps its address: waiting would not help.
         if (found !== undefined && found.status === "in-use" && !(await isEnding(cloud, instance)))
           throw taken(plan, holder);
-        if (found !== undefined && isLeftOver(cloud, found)) await deleteInterface(cloud, found.networkInterfaceId);
+        if (found !== undefined && isLeftOver(cloud, found))
+          await deleteInterface(cloud, found.networkInterfaceId);
         return undefined;
       }
     },
-    { withinMs: ADDRESS_WITHIN_MS, what: `the address ${plan.ipv4 ?? plan.ipv6}`, wanted: "free", is: () => `of ${holder}` },
+    {
+      withinMs: ADDRESS_WITHIN_MS,
+      what: `the address ${plan.ipv4 ?? plan.ipv6}`,
+      wanted: "free",
+      is: () => `of ${holder}`,
+    },
   ).then(({ done }) => done);
 }
 
@@ -118,7 +129,9 @@ const describe = ({ networkInterfaceId: id, attachment, description }: NetworkIn
     : `${id}${description ? ` (${description})` : ""}`;
 
 const states = open({
-  reservationSet: v.array(open({ instancesSet: v.array(open({ instanceState: open({ name: v.string() }) })) })),
+  reservationSet: v.array(
+    open({ instancesSet: v.array(open({ instanceState: open({ name: v.string() }) })) }),
+  ),
 });
 
 async function isEnding(cloud: AwsCloud, id: string | undefined): Promise<boolean> {

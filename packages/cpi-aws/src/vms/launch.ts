@@ -26,7 +26,12 @@ const LAUNCHES = 3;
 const LARGEST_USER_DATA = 16_384;
 /** Refusals of a spot request that an ordinary instance may get past. */
 const SPOT_REFUSALS = [
-  ...["InsufficientInstanceCapacity", "SpotMaxPriceTooLow", "MaxSpotInstanceCountExceeded", "InsufficientCapacity"],
+  ...[
+    "InsufficientInstanceCapacity",
+    "SpotMaxPriceTooLow",
+    "MaxSpotInstanceCountExceeded",
+    "InsufficientCapacity",
+  ],
   ...["Unsupported", "InvalidSpotInstanceRequest.", "UnsupportedOperation", "InvalidParameterValue"],
 ];
 

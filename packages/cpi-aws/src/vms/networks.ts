@@ -59,7 +59,8 @@ export async function planNetworks(
 function groupInterfaces(networks: Networks): readonly Grouped[] {
   const groups = new Map<string, (readonly [string, Network])[]>();
   for (const [name, network] of interfaceNetworks(networks)) {
-    if (!["manual", "dynamic", "", undefined].includes(network.type)) throw bad(name, `the type ${network.type} is not known`);
+    if (!["manual", "dynamic", "", undefined].includes(network.type))
+      throw bad(name, `the type ${network.type} is not known`);
     const key = network.type === "dynamic" ? `dynamic ${name}` : `manual ${network.nic_group ?? name}`;
     groups.set(key, [...(groups.get(key) ?? []), [name, network]]);
   }
@@ -74,7 +75,10 @@ function interfaceOf(members: readonly (readonly [string, Network])[]): Grouped 
     ([one, network]) => readNetworkProperties(network.cloud_properties ?? {}, one, false).subnet ?? "",
   );
   if (new Set(subnets).size > 1)
-    throw bad(name, `networks of one nic_group must have one subnet, and these have ${subnets.join(" and ")}`);
+    throw bad(
+      name,
+      `networks of one nic_group must have one subnet, and these have ${subnets.join(" and ")}`,
+    );
   const addresses = members
     .filter(([, { type, ip }]) => type !== "dynamic" && ip)
     .map(([, { ip = "", prefix }]) => ({ ip, family: ip.includes(":") ? 6 : 4, prefix }));
@@ -90,7 +94,10 @@ function interfaceOf(members: readonly (readonly [string, Network])[]): Grouped 
   };
   const manual = members.some(([, { type }]) => type !== "dynamic");
   if (manual && plan.ipv4 === undefined && plan.ipv6 === undefined)
-    throw bad(name, "a manual network needs an address; one with a prefix must share a nic_group with another");
+    throw bad(
+      name,
+      "a manual network needs an address; one with a prefix must share a nic_group with another",
+    );
   return plan;
 }
 
@@ -115,12 +122,19 @@ function groupNames(cloud: AwsCloud, networks: Networks, properties: VmPropertie
   return found;
 }
 
-function vipOf(name: string, { ip, nic_group: group }: Network, networks: Networks, grouped: readonly Grouped[]): VipPlan {
+function vipOf(
+  name: string,
+  { ip, nic_group: group }: Network,
+  networks: Networks,
+  grouped: readonly Grouped[],
+): VipPlan {
   if (!ip) throw bad(name, "a vip network needs an address");
   const at =
     group === undefined
       ? 0
-      : grouped.findIndex((one) => one.networks.some((other) => (networks[other]?.nic_group ?? other) === group));
+      : grouped.findIndex((one) =>
+          one.networks.some((other) => (networks[other]?.nic_group ?? other) === group),
+        );
   if (at < 0) throw bad(name, `no network has the nic_group '${group}'`);
   return { ip, at };
 }

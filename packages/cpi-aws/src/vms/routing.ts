@@ -16,7 +16,11 @@ const interfacesOf = ({ networkInterfaceSet = [] }: Instance) =>
   );
 
 /** Gives the VM its elastic addresses. An address moves from the VM that had it, as when an instance is recreated. */
-export async function associateAddresses(cloud: AwsCloud, vm: Instance, vips: readonly VipPlan[]): Promise<void> {
+export async function associateAddresses(
+  cloud: AwsCloud,
+  vm: Instance,
+  vips: readonly VipPlan[],
+): Promise<void> {
   for (const { ip, at } of vips) {
     const missing = () => AwsMissing({ kind: "elastic IP", name: ip, where: `region ${cloud.region}` });
     const found = await unlessRefused(
