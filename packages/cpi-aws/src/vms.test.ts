@@ -1,4 +1,5 @@
 import { awsSite, hasMoto } from "@slipway/testkit/aws-cloud";
+import { liveRegistry } from "@slipway/testkit/registry";
 import { allOf } from "@slipway/testkit/strict-aws-rules";
 import { describe, expect, it } from "vitest";
 import { POLICY_ACTIONS } from "./policy.ts";
@@ -302,5 +303,39 @@ describe.runIf(hasMoto())("the AWS CPI and its VMs:", () => {
       expect(allOf(shown, "networkInterfaceId")).toContain(own);
       await cpi.call("delete_vm", [cid]);
     }
+  });
+
+  it("returns the console output without the credentials of the settings", async () => {
+    const cid = await cpi.create({ a: cpi.network(address()) });
+    const log = await cpi.call<string>("get_vm_log", [cid]);
+    expect(log).toContain("Kernel command line");
+    expect(log).not.toContain("s3cret");
+    expect((await cpi.refusal("get_vm_log", ["i-0123456789abcdef0"])).type).toBe("Bosh::Clouds::VMNotFound");
+    await cpi.call("delete_vm", [cid]);
+  });
+
+  it("starts a VM that was stopped outside when it is rebooted", async () => {
+    const cid = await cpi.create({ a: cpi.network(address()) });
+    await cpi.show("StopInstances", { "InstanceId.1": cid });
+    expect(await cpi.call("has_vm", [cid])).toBe(true);
+    await cpi.call("reboot_vm", [cid]);
+    expect(allOf(await instance(cid), "name")).toContain("running");
+    await cpi.call("delete_vm", [cid]);
+  });
+
+  it("leads old stemcells to the registry, and tells it of disks", async () => {
+    const registry = await liveRegistry();
+    const asked = { registry: registry.section, stemcell: 1 };
+    const [cid] = await cpi.call<[string]>("create_vm", cpi.vm({ a: cpi.network(address()) }), asked);
+    expect(await userDataOf(cid)).toMatchObject({
+      registry: { endpoint: expect.stringContaining("@127.0.0.1:") as unknown },
+    });
+    expect((await registry.entry(cid))?.agent_id).toBe("agent-1");
+    const disk = await cpi.call<string>("create_disk", [1024, {}, cid]);
+    const hint = await cpi.call("attach_disk", [cid, disk], asked);
+    expect((await registry.entry(cid))?.disks.persistent).toEqual({ [disk]: hint });
+    await cpi.call("delete_vm", [cid], asked);
+    expect(await registry.entry(cid)).toBeUndefined();
+    await cpi.call("delete_disk", [disk]);
   });
 });

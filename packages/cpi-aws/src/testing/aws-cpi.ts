@@ -12,6 +12,8 @@ export interface Asked {
   readonly director?: string;
   readonly apiVersion?: number;
   readonly stemcell?: number;
+  /** The section `registry`. */
+  readonly registry?: JsonObject;
 }
 
 let requests = 0;
@@ -27,7 +29,8 @@ export class AwsCpi {
   async reply(method: string, args: readonly unknown[], asked: Asked = {}): Promise<CpiResponse> {
     const aws = { ...this.#site().config, ...asked.config } as JsonObject;
     const agent = { mbus: "https://mbus:s3cret@0.0.0.0:6868" };
-    const client = embed(cpiAws, { config: { aws, agent } });
+    const registry = asked.registry === undefined ? {} : { registry: asked.registry };
+    const client = embed(cpiAws, { config: { aws, agent, ...registry } });
     return await client.request({
       method,
       arguments: args,
