@@ -4,6 +4,7 @@ import { chmod, copyFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
 import { packProgram, removeCaches } from "./code-cache.mjs";
+import { bundleConsole } from "./console.mjs";
 import { makeDemoRelease } from "./demo-release.mjs";
 
 /**
@@ -121,6 +122,8 @@ export async function bundle() {
   for (const file of BESIDE_DIRECTOR) await copyFile(file, join("packages/director/dist", basename(file)));
   for (const [name, file] of Object.entries(BESIDE_SLIPWAY))
     await copyFile(file, join("packages/cli/dist", name));
+  // Both programs with a Director serve it.
+  for (const program of ["director", "cli"]) await bundleConsole(join("packages", program, "dist/console"));
   await makeDemoRelease();
   warmUp();
 }

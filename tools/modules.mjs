@@ -61,6 +61,6 @@ function* filesIn(dir) {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name);
     if (entry.isDirectory()) yield* filesIn(path);
-    else if (entry.name.endsWith(".ts")) yield path;
+    else if (/\.tsx?$/.test(entry.name)) yield path;
   }
 }

@@ -31,6 +31,7 @@ const BUNDLED = [
   "packages/cpi-docker/src/main.ts",
   "packages/cpi-aws/src/main.ts",
   "packages/engine/src/templates/render-worker.ts",
+  "packages/console/src/main.tsx",
 ];
 
 const manifestOf = (name) => JSON.parse(readFileSync(join("packages", name, "package.json"), "utf8"));

@@ -158,7 +158,9 @@ async function install() {
 async function build() {
   const { bundle, EXECUTABLES } = await import("./bundle.mjs");
   const { DEMO_RELEASE, DEMO_SOURCES } = await import("./demo-release.mjs");
-  const built = [...EXECUTABLES.map(({ to }) => to), DEMO_RELEASE].map(modified);
+  const built = [...EXECUTABLES.map(({ to }) => to), "packages/cli/dist/console/page.mjs", DEMO_RELEASE].map(
+    modified,
+  );
   const sources = ["packages", "examples"].flatMap((top) =>
     readdirSync(top).map((dir) => join(top, dir, "src")),
   );

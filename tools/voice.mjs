@@ -35,7 +35,10 @@ const EXPORT =
 
 /** Returns the name of a file and the names that it exports, of those that have a word of no field. */
 export function privateNamesIn(file, source) {
-  const base = file.split("/").pop().replace(/\.ts$/, "");
+  const base = file
+    .split("/")
+    .pop()
+    .replace(/\.tsx?$/, "");
   const names = [...source.matchAll(EXPORT)].map((match) => match[1]).filter(isPrivate);
   return isPrivate(base) ? [base, ...names] : names;
 }
@@ -86,7 +89,7 @@ function countsOf(list) {
 
 function filesIn(dir) {
   return readdirSync(dir, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 }
 

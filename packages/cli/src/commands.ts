@@ -16,6 +16,7 @@ import { completion } from "./commands/completion.ts";
 import { config } from "./commands/config.ts";
 import { configCheck } from "./commands/config-check.ts";
 import { configs } from "./commands/configs.ts";
+import { consoleLink } from "./commands/console.ts";
 import { cpiConfig } from "./commands/cpi-config.ts";
 import { cpiInit } from "./commands/cpi-init.ts";
 import { createEnv } from "./commands/create-env.ts";
@@ -208,6 +209,7 @@ export const COMMANDS: readonly Command[] = [
   resetRelease,
   env,
   environments,
+  consoleLink,
   aliasEnv,
   unaliasEnv,
   logIn,

@@ -1,11 +1,11 @@
 import { info } from "@slipway/protocol/director/info";
 import { vm } from "@slipway/protocol/director/instance";
+import type { VmVersions } from "@slipway/protocol/mixes";
 import * as v from "valibot";
 import { deploymentNames } from "../api/deployments.ts";
 import type { DirectorApi } from "../api/director-api.ts";
 import { pathSegment } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
-import type { VmVersions } from "../matrix/rows.ts";
 import { wrapped } from "../ui/wrap.ts";
 
 export const matrix: Command = {

@@ -1,5 +1,5 @@
+import { MIXES, rowsOf } from "@slipway/protocol/mixes";
 import { describe, expect, it } from "vitest";
-import { MIXES, rowsOf } from "./rows.ts";
 import { mixesSentence, mixesTable } from "./table.ts";
 
 const vm = (name: string, apiVersion: number, stemcell: number) => ({ name, apiVersion, stemcell });

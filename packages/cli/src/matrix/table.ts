@@ -1,5 +1,5 @@
+import { MIXES, type RecordedMix, rowsOf, type VmVersions } from "@slipway/protocol/mixes";
 import type { Table } from "../ui/ui.ts";
-import { MIXES, type RecordedMix, rowsOf, type VmVersions } from "./rows.ts";
 
 const part = (version: number) => (version === 1 ? "v1" : "v2+");
 

@@ -25,7 +25,7 @@ export async function upDetached(options: UpOptions, asked: AskedCpi, tools: Too
   const took = secondsText(clock.monotonic() - begun);
   ui.line(listensAt(reach, home));
   ui.line(`It runs in the background, process ${pid}; ready after ${took}.`);
-  for (const line of pointers(tools)) ui.line(line);
+  for (const line of pointers(reach, tools)) ui.line(line);
   ui.line(`${stopsIt(tools)} Its output: ${home.logFile}`);
   return 0;
 }
@@ -45,7 +45,7 @@ export async function upHere(options: UpOptions, asked: AskedCpi, tools: Tools):
     ui.line(listensAt(cloud.reach, home));
     if (cloud.adoptedDatabase)
       ui.line("The database of a Director that was killed was found running and taken over.");
-    for (const line of pointers(tools, cloud.credentials)) ui.line(line);
+    for (const line of pointers(cloud.reach, tools, cloud.credentials)) ui.line(line);
     ui.line(cloud.backend.words.interrupted);
     await stopped(tools.stop);
     ui.line("Stopping; tasks under way go on at the next start.");
@@ -71,7 +71,7 @@ function runsAlready({ reach, pid, since }: RunningDirector, tools: Tools): numb
   const { ui, home } = tools;
   ui.line(`The Director runs already: process ${pid}, since ${localTimeText(since)}.`);
   ui.line(listensAt(reach, home));
-  for (const line of pointers(tools)) ui.line(line);
+  for (const line of pointers(reach, tools)) ui.line(line);
   ui.line(stopsIt(tools));
   return 0;
 }
@@ -82,7 +82,7 @@ const listensAt = (reach: Reach, home: Home): string =>
   `The Director listens at ${reach.url}. State: ${home.dir}`;
 
 /** Returns what to type next. The `bosh` CLI must be pointed at a home's Director, and may not be installed. */
-function pointers({ home, env, programs }: Tools, credentials = true): readonly string[] {
+function pointers(reach: Reach, { home, env, programs }: Tools, credentials = true): readonly string[] {
   const slipway = calledAs(programs.self, env);
   const first = isInstalled("bosh", env) ? [] : ["", "Try next:", "", `  ${slipway} env`];
   const login = isInstalled("bosh", env) ? "bosh log-in" : `${slipway} log-in`;
@@ -93,6 +93,8 @@ function pointers({ home, env, programs }: Tools, credentials = true): readonly 
     "",
     `  . ${shellWord(home.envFile)}`,
     "  bosh env",
+    "",
+    `Or open ${reach.url}/console in a browser; \`${slipway} console\` says how to sign in.`,
     ...(credentials ? [] : ["", `Its users are those of the configuration: \`${login}\`.`]),
     "",
   ];

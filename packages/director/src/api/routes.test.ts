@@ -128,9 +128,11 @@ describe("every route", () => {
       ...(route.method === "GET" ? {} : { type: TYPES[route.body], body: "{}" }),
     });
 
-  it("except /info refuses strangers and users without a scope before it does anything", async () => {
+  it("except /info and the files of the console refuses strangers and users without a scope before it does anything", async () => {
     expect(routes.filter(({ permission }) => permission === "anyone").map(({ path }) => path)).toEqual([
       "/info",
+      "/console",
+      "/console/:file",
     ]);
     for (const route of guarded) {
       const name = `${route.method} ${route.path}`;

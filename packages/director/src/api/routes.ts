@@ -16,6 +16,7 @@ import { deleteVmsCid } from "./endpoints/delete_vms_cid.ts";
 import { getCleanupDryrun } from "./endpoints/get_cleanup_dryrun.ts";
 import { getConfigs } from "./endpoints/get_configs.ts";
 import { getConfigsId } from "./endpoints/get_configs_id.ts";
+import { getConsole, getConsoleFile } from "./endpoints/get_console.ts";
 import { getDeployedVariables } from "./endpoints/get_deployed_variables.ts";
 import { getDeploymentConfigs } from "./endpoints/get_deployment_configs.ts";
 import { getDeployments } from "./endpoints/get_deployments.ts";
@@ -123,6 +124,9 @@ export const routes: readonly Route[] = [
   get("/info", "anyone", getInfo),
   get("/director/certificate_expiry", "read", getDirectorCertificateExpiry),
   get("/director/status", "read", getDirectorStatus),
+
+  get("/console", "anyone", getConsole),
+  get("/console/:file", "anyone", getConsoleFile),
 
   get("/tasks", "list", getTasks),
   get("/tasks/:id", "task_read", getTasksId),

@@ -15,6 +15,7 @@ import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
 import type { Tokens } from "../uaa/tokens.ts";
 import type { Shapes } from "./call.ts";
+import type { ConsoleFiles } from "./console-files.ts";
 import type { Reply } from "./reply.ts";
 import type { UploadSpace } from "./upload-space.ts";
 
@@ -81,6 +82,8 @@ export interface Services {
   readonly uploads: UploadSpace;
   readonly clock: Clock;
   readonly random: Random;
+  /** Files of the web console; undefined if it is not served. */
+  readonly console?: ConsoleFiles | undefined;
   /** Receives every failure that is not the caller's mistake. */
   readonly onError: (error: unknown, about?: { readonly request?: string }) => void;
   /** Receives every answer that was sent. */

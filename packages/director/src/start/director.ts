@@ -12,6 +12,7 @@ import { DIRECTOR_ALERT_SUBJECT } from "@slipway/protocol/agent/subjects";
 import { NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { DirectorUuid } from "@slipway/protocol/ids";
+import { consoleBeside } from "../api/console-files.ts";
 import { UploadSpace } from "../api/upload-space.ts";
 import { sweepUploads } from "../api/uploads.ts";
 import { assemble } from "../assemble.ts";
@@ -252,6 +253,7 @@ async function start(
       users,
       tokens,
       problems,
+      console: consoleBeside(script),
       uploadsDir,
       uploads,
       blobs,

@@ -27,6 +27,17 @@ export const info = open({
         upkeep: v.optional(
           doc(v.array(v.string()), "what is not done yet, of authorities and certificates of agents"),
         ),
+        access: v.optional(
+          doc(
+            open({
+              admin: doc(v.boolean(), "may do everything"),
+              read: doc(v.boolean(), "may see everything but secrets"),
+              admin_of: doc(v.array(v.string()), "teams whose deployments the user may change"),
+              member_of: doc(v.array(v.string()), "teams whose deployments the user may see"),
+            }),
+            "what the user may do, of requests with good credentials",
+          ),
+        ),
       }),
       "ours: other Directors have none",
     ),

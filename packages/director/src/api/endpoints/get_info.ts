@@ -1,4 +1,5 @@
 import { info } from "@slipway/protocol/director/info";
+import type { Access } from "../permissions.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -29,7 +30,13 @@ export const getInfo = endpoint(
         cpi_api_version: identity.cpiApiVersion,
         ...(now.length > 0 && { problems: now }),
         ...(upkeep.length > 0 && { upkeep }),
+        ...(call.user !== "" && { access: shownAccess(call.access) }),
       },
     });
   },
 );
+
+const shownAccess = ({ admin, read, adminOf, memberOf }: Access) => ({
+  ...{ admin, read },
+  ...{ admin_of: [...adminOf], member_of: [...memberOf] },
+});

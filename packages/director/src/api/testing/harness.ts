@@ -49,6 +49,8 @@ export interface Harness {
   ask(method: string, path: string, sent?: Sent): Promise<Answer>;
   get(path: string, user?: string | null): Promise<Answer>;
   useCertificate: Api["useCertificate"];
+  /** Stops the server, does something, and starts another one at the same port. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -101,25 +103,33 @@ export async function startHarness(
     onReply: mustBeDeclared,
     ...change,
   };
-  const api = await startApi(services, {
-    host: "127.0.0.1",
-    port: 0,
-    tls: { cert: TEST_CERT, key: TEST_KEY },
-    closeMs: 100,
-    ...options,
-  });
+  const listen = (port: number) =>
+    startApi(services, {
+      host: "127.0.0.1",
+      port,
+      tls: { cert: TEST_CERT, key: TEST_KEY },
+      closeMs: 100,
+      ...options,
+    });
+  let api = await listen(0);
+  const { port } = api;
   // A handshake costs more than most answers.
   const agent = new Agent({ keepAlive: true });
-  const ask = (method: string, path: string, sent: Sent = {}) => send(agent, api.port, method, path, sent);
+  const ask = (method: string, path: string, sent: Sent = {}) => send(agent, port, method, path, sent);
   return {
     db: database.db,
-    port: api.port,
+    port,
     uploadsDir,
     queued,
     cancelled,
     errors,
     ask,
-    useCertificate: api.useCertificate,
+    useCertificate: (tls) => api.useCertificate(tls),
+    restart: async (meanwhile) => {
+      await api.close();
+      await meanwhile();
+      api = await listen(port);
+    },
     get: (path, user) => ask("GET", path, user === undefined ? {} : { user }),
     close: async () => {
       agent.destroy();

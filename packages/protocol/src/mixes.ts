@@ -1,4 +1,4 @@
-import { type Agreement, negotiate } from "@slipway/protocol/negotiate";
+import { type Agreement, negotiate } from "./negotiate.ts";
 
 /** Old or new; 2 stands for 2 and newer. */
 export type Age = 1 | 2;

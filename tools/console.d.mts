@@ -1,0 +1,1 @@
+export declare function bundleConsole(to: string): Promise<void>;
