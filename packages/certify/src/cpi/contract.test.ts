@@ -51,9 +51,8 @@ it("every rule has one check, which runs once", () => {
   expect(CPI_CHECKS.map(({ id }) => id).sort()).toEqual(Object.keys(CPI_RULES).sort());
 });
 
-it("no two rules have the same title or the same number in the checklist", () => {
-  for (const key of ["title", "number"] as const)
-    expect(new Set(CPI_CHECKS.map(({ rule }) => rule[key])).size).toBe(CPI_CHECKS.length);
+it("no two rules have the same title", () => {
+  expect(new Set(CPI_CHECKS.map(({ rule }) => rule.title)).size).toBe(CPI_CHECKS.length);
 });
 
 describe("the tiny CPI keeps the contract:", () => {

@@ -4,6 +4,7 @@ import { CPI_RULES, type CpiRuleId, isCpiRuleId, ruleOf } from "../rules/catalog
 import type { ChecksOf, CpiCheck, CpiOutcome } from "./check.ts";
 import { DISK_CHECKS } from "./disk-checks.ts";
 import { INTERRUPTION_CHECKS } from "./interruption-checks.ts";
+import { REGISTRY_CHECKS } from "./registry-checks.ts";
 import type { ResourceTracker } from "./resource-tracker.ts";
 import { VM_CHECKS } from "./vm-checks.ts";
 import { WIRE_CHECKS } from "./wire-checks.ts";
@@ -12,6 +13,7 @@ const RUN_CHECKS: ChecksOf<typeof CPI_RULES> = {
   ...WIRE_CHECKS,
   ...VM_CHECKS,
   ...DISK_CHECKS,
+  ...REGISTRY_CHECKS,
   ...INTERRUPTION_CHECKS,
 };
 

@@ -1,11 +1,12 @@
 import { CALL_RULES } from "./call-rules.ts";
 import { DISK_RULES } from "./disk-rules.ts";
+import { REGISTRY_RULES } from "./registry-rules.ts";
 import type { RuleText } from "./rule.ts";
 import { VM_RULES } from "./vm-rules.ts";
 import { WIRE_RULES } from "./wire-rules.ts";
 
 /** Every rule of a CPI, in the order in which they are checked. */
-export const CPI_RULES = { ...WIRE_RULES, ...VM_RULES, ...DISK_RULES, ...CALL_RULES };
+export const CPI_RULES = { ...WIRE_RULES, ...VM_RULES, ...DISK_RULES, ...REGISTRY_RULES, ...CALL_RULES };
 
 export type CpiRuleId = keyof typeof CPI_RULES;
 

@@ -33,4 +33,4 @@ export interface RuleText {
 export type RuleTable = Readonly<Record<`CPI-${string}`, RuleText>>;
 
 /** Version of the catalogue, for receipts: changes with every rule that is added, removed or read differently. */
-export const RULES_VERSION = "1.0";
+export const RULES_VERSION = "1.1";

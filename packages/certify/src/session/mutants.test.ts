@@ -22,7 +22,15 @@ async function certified(program: (configFile: string) => RunProgram) {
   await writeFile(cpi, "a program\n");
   await writeFile(config, JSON.stringify({ tiny: { dir: cloud } }));
   const { receipt, left } = await certify(
-    { cpi, config, cloud: {}, image: undefined, versions: [2], only: [], seed: "s" },
+    {
+      cpi,
+      config,
+      cloud: { observe: { user_data: ["cat", join(cloud, "vms", "{vm}", "user-data.json")] } },
+      image: undefined,
+      versions: [2],
+      only: [],
+      seed: "s",
+    },
     {
       clock: systemClock,
       random: systemRandom,

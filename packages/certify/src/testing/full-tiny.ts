@@ -23,6 +23,10 @@ export class FullTiny {
     this.#config = async () => JSON.parse(await readFile(configFile, "utf8"));
   }
 
+  async hasRegistry(): Promise<boolean> {
+    return Object.hasOwn(await this.#config(), "registry");
+  }
+
   async dir(): Promise<string> {
     return (await this.#config()).tiny.dir;
   }

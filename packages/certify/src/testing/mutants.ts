@@ -14,32 +14,8 @@ import {
   type TestRequest,
 } from "./full-tiny.ts";
 
-/** A CPI that breaks one rule: the full tiny CPI with one change. */
-export interface Mutant {
-  readonly breaks: string;
-  readonly program: (configFile: string) => RunProgram;
-  /** Rules that cannot be kept without this one, and why. */
-  readonly also?: { readonly rules: readonly CpiRuleId[]; readonly why: string };
-}
-
-type Answer = (tiny: FullTiny, request: TestRequest) => Promise<CpiResponse | undefined>;
-
-/** Answers in place of the tiny CPI, unless `answer` resolves to undefined. */
-const instead = (breaks: string, answer: Answer): Mutant => ({
-  breaks,
-  program: (config) =>
-    fullTinyProgram(config, async (tiny, one) => (await answer(tiny, one)) ?? tiny.ask(one)),
-});
-
-/** Changes what the tiny CPI answers to a method. */
-const changed = (
-  breaks: string,
-  method: string,
-  change: (reply: CpiResponse, request: TestRequest, tiny: FullTiny) => CpiResponse | Promise<CpiResponse>,
-): Mutant =>
-  instead(breaks, async (tiny, request) =>
-    request.method === method ? await change(await tiny.ask(request), request, tiny) : undefined,
-  );
+import { changed, instead, type Mutant } from "./mutant.ts";
+import { REGISTRY_MUTANTS } from "./registry-mutants.ts";
 
 /** Answers input that is no well-formed request. */
 const toInput = (breaks: string, answer: (input: string) => Spoken | undefined): Mutant => ({
@@ -49,6 +25,11 @@ const toInput = (breaks: string, answer: (input: string) => Spoken | undefined):
     return async (input, signal) => answer(input) ?? (await sound(input, signal));
   },
 });
+
+/** Hints and shapes of old parts are rules of the registry. */
+const needsNoRegistry = ({ context }: TestRequest): boolean =>
+  (context.vm as { readonly stemcell?: { readonly api_version?: number } } | undefined)?.stemcell
+    ?.api_version === 2;
 
 const crash: Spoken = { out: "", err: "panic: index out of range", code: 2 };
 const argumentOf = ({ arguments: args }: TestRequest, at: number): unknown =>
@@ -120,8 +101,8 @@ const VMS: Partial<Record<CpiRuleId, Mutant>> = {
       ? refused("CloudError", "no such stemcell")
       : undefined,
   ),
-  "CPI-VM-001": changed("version 2 gets a bare cid", "create_vm", (reply) =>
-    Array.isArray(reply.result) ? done(reply.result[0]) : reply,
+  "CPI-VM-001": changed("version 2 gets a bare cid", "create_vm", (reply, request) =>
+    Array.isArray(reply.result) && needsNoRegistry(request) ? done(reply.result[0]) : reply,
   ),
   "CPI-VM-002": changed(
     "create_vm attaches the disks it is given",
@@ -178,8 +159,8 @@ const DISKS: Partial<Record<CpiRuleId, Mutant>> = {
   "CPI-DISK-003": changed("every cid is a disk", "has_disk", (reply, request) =>
     argumentOf(request, 0) === "-rf" ? done(true) : reply,
   ),
-  "CPI-DISK-004": changed("a hint has a number in it", "attach_disk", (reply) =>
-    reply.error === null ? done({ ...(reply.result as object), lun: 1 }) : reply,
+  "CPI-DISK-004": changed("a hint has a number in it", "attach_disk", (reply, request) =>
+    reply.error === null && needsNoRegistry(request) ? done({ ...(reply.result as object), lun: 1 }) : reply,
   ),
   "CPI-DISK-005": {
     ...instead("a disk is attached once only", async (tiny, request) =>
@@ -193,8 +174,8 @@ const DISKS: Partial<Record<CpiRuleId, Mutant>> = {
       why: "they ask for the hint of an attached disk, and attaching again is the only way to",
     },
   },
-  "CPI-DISK-006": changed("all disks have one hint", "attach_disk", (reply) =>
-    reply.error === null ? done({ id: "the disk" }) : reply,
+  "CPI-DISK-006": changed("all disks have one hint", "attach_disk", (reply, request) =>
+    reply.error === null && needsNoRegistry(request) ? done({ id: "the disk" }) : reply,
   ),
   "CPI-DISK-007": changed("an unknown disk is attached", "attach_disk", (reply, request) =>
     argumentOf(request, 1) === "disk-nobody-has" ? done({ id: "disk-nobody-has" }) : reply,
@@ -294,4 +275,10 @@ const CALLS: Partial<Record<CpiRuleId, Mutant>> = {
 };
 
 /** For each rule a CPI that breaks it. */
-export const MUTANTS: Partial<Record<CpiRuleId, Mutant>> = { ...WIRE, ...VMS, ...DISKS, ...CALLS };
+export const MUTANTS: Partial<Record<CpiRuleId, Mutant>> = {
+  ...WIRE,
+  ...VMS,
+  ...DISKS,
+  ...REGISTRY_MUTANTS,
+  ...CALLS,
+};
