@@ -1,3 +1,4 @@
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import { type CpiExecutable, programOf } from "../exec-cpi.ts";
@@ -8,6 +9,7 @@ import { type Leftover, removeThings } from "./remove-things.ts";
 import { deadRuns, RunDirectory } from "./run-directory.ts";
 
 const CALL_MS = 600_000;
+const PAUSE_MS = 50;
 
 export interface CleanedRun {
   readonly dir: string;
@@ -27,6 +29,7 @@ export async function cleanRuns(parent: string, clock: Clock): Promise<readonly 
 async function cleanRun(dir: string, clock: Clock): Promise<CleanedRun> {
   const run = await RunDirectory.open(dir, clock);
   try {
+    await callsEnded(dir, clock);
     const found = run.journal.things.length;
     // A run that was killed before its first call has no header yet.
     if (found === 0) return { dir, cpi: "", found, left: [] };
@@ -52,4 +55,22 @@ async function cleanRun(dir: string, clock: Clock): Promise<CleanedRun> {
   } finally {
     await run.close();
   }
+}
+
+/**
+ * Waits until the calls that outlived the killed run have ended. A call that has hardly begun would otherwise make its
+ * thing after `clean` has removed what a repeat of the call has made.
+ */
+async function callsEnded(dir: string, clock: Clock): Promise<void> {
+  const giveUp = clock.monotonic() + CALL_MS;
+  while ((await isCalling(dir)) && clock.monotonic() < giveUp) await clock.sleep(PAUSE_MS);
+}
+
+/** Reports whether a process was started with a file of the run. Only Linux lists processes as files. */
+async function isCalling(dir: string): Promise<boolean> {
+  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(
+    pids.map((pid) => readFile(join("/proc", pid, "cmdline"), "utf8").catch(() => "")),
+  );
+  return lines.some((line) => line.split("\0").some((word) => word.startsWith(`${dir}/`)));
 }
