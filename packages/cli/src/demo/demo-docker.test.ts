@@ -30,7 +30,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("slipway demo --
   const diskIn = (output: string) => /disk-\w+/.exec(output)?.[0];
 
   it("addresses that a network of the engine has are refused, with the option that gives others", async () => {
-    const { code, said } = await machine.run("demo", ...flags.slice(0, -1), "172.17.9.0/24");
+    const { code, said } = await machine.run("demo", ...flags.slice(0, -1), await engine.defaultRange());
     expect({ code, said }).toEqual({
       code: 1,
       said: expect.stringMatching(/CLU-026 .*Docker network bridge/),

@@ -16,6 +16,8 @@ const things = v.array(
   }),
 );
 
+const network = open({ IPAM: open({ Config: v.array(open({ Subnet: v.string() })) }) });
+
 /** Resources of one home on the engine of the tests. */
 export class OnEngine {
   readonly #engine: Engine;
@@ -28,6 +30,17 @@ export class OnEngine {
 
   static async open(dir: string): Promise<OnEngine> {
     return new OnEngine(await Engine.open(addressOf({ host: HOST })), dir);
+  }
+
+  /** Returns 24 bits of the network that containers get by default. Its range is the engine's choice. */
+  async defaultRange(): Promise<string> {
+    const { IPAM } = await this.#engine.json(network, {
+      doing: "looking",
+      method: "GET",
+      path: "/networks/bridge",
+    });
+    const [subnet = ""] = IPAM.Config.map(({ Subnet }) => Subnet);
+    return subnet.replace(/\d+\/\d+$/, "0/24");
   }
 
   /** Everything with its labels, by kind, and its volume. */
