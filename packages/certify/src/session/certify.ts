@@ -107,7 +107,7 @@ async function judge(
     const outcome = await runCpiCheck(check, tracker, () => session.conversation.mark());
     found.push({
       verdict: outcome.result,
-      reason: "why" in outcome ? `${several}${outcome.why}` : undefined,
+      reason: "why" in outcome ? session.conversation.redact(`${several}${outcome.why}`) : undefined,
     });
     if (outcome.result === "failed") conversation ??= session.conversation.exchanges;
   }

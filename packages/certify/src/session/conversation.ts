@@ -12,18 +12,27 @@ const MOST_CALLS = 30;
 
 /** Records what is said to a CPI while a rule is checked, redacted. */
 export class Conversation {
-  readonly #configSecrets: readonly string[];
+  readonly #secrets: readonly string[];
+  /** Secrets in the requests of the rule. */
+  #hidden: readonly string[] = [];
   #calls: Exchange[][] = [];
   #marked = -1;
 
-  constructor(config: unknown) {
-    this.#configSecrets = secretsIn(open({}), isObject(config) ? config : {});
+  /** `ownSecrets` are those of the run, which the operator's configuration does not have. */
+  constructor(config: unknown, ownSecrets: readonly string[] = []) {
+    this.#secrets = [...secretsIn(open({}), isObject(config) ? config : {}), ...ownSecrets];
   }
 
   /** Forgets what was said so far. */
   begin(): void {
     this.#calls = [];
+    this.#hidden = [];
     this.#marked = -1;
+  }
+
+  /** Takes the secrets of the run, and of the rule's requests, out of a text: a CPI may quote them in its error. */
+  redact(text: string): string {
+    return scrubber([...this.#secrets, ...this.#hidden])(text);
   }
 
   /** Marks the last call as the one that violates the rule. What follows is clean-up, and is not kept. */
@@ -48,10 +57,9 @@ export class Conversation {
       this.#calls.push(call);
       const request = requestIn(input);
       const shown = request === undefined ? undefined : redactRequest(request);
-      const scrub = scrubber([
-        ...this.#configSecrets,
-        ...(shown === undefined ? [] : hiddenFrom(request, shown)),
-      ]);
+      const hidden = shown === undefined ? [] : hiddenFrom(request, shown);
+      this.#hidden = [...this.#hidden, ...hidden];
+      const scrub = scrubber([...this.#secrets, ...hidden]);
       const add = (direction: Exchange["direction"], text: string) =>
         call.push({ direction, text: cut(scrub(text)) });
       add("request", shown === undefined ? input : JSON.stringify(shown));

@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
@@ -14,13 +14,13 @@ import { certify } from "./certify.ts";
 /** Every mutant is checked against every rule: all of them take half a minute of processor time. */
 const SAMPLE = 4;
 
-async function certified(program: (configFile: string) => RunProgram) {
+async function certified(program: (configFile: string) => RunProgram, only: readonly string[] = []) {
   const dir = await tempDir();
   const cloud = join(dir, "cloud");
   await mkdir(cloud);
   const [cpi, config] = [join(dir, "cpi"), join(dir, "cpi.json")];
   await writeFile(cpi, "a program\n");
-  await writeFile(config, JSON.stringify({ tiny: { dir: cloud } }));
+  await writeFile(config, JSON.stringify({ tiny: { dir: cloud }, cloud_password: "of-the-cloud" }));
   const { receipt, left } = await certify(
     {
       cpi,
@@ -28,7 +28,7 @@ async function certified(program: (configFile: string) => RunProgram) {
       cloud: { observe: { user_data: ["cat", join(cloud, "vms", "{vm}", "user-data.json")] } },
       image: undefined,
       versions: [2],
-      only: [],
+      only,
       seed: "s",
     },
     {
@@ -55,6 +55,27 @@ describe("a CPI that keeps every rule", () => {
     expect(left).toEqual([]);
     for (const kind of ["vms", "disks", "snapshots", "stemcells"])
       expect(await readdir(join(cloud, kind)), kind).toEqual([]);
+  });
+});
+
+describe("a CPI that quotes its configuration in errors", () => {
+  it("gets a receipt without the passwords of the configuration and of the run's registry", async () => {
+    let quoted = "";
+    const { receipt, of } = await certified(
+      (config) => async () => {
+        quoted = await readFile(config, "utf8");
+        const error = { type: "Bosh::Clouds::CloudError", message: quoted, ok_to_retry: false };
+        return { out: JSON.stringify({ result: null, error, log: "" }), err: quoted, code: 0 };
+      },
+      ["CPI-VM-"],
+    );
+    const { registry, cloud_password } = JSON.parse(quoted) as {
+      registry: { password: string };
+      cloud_password: string;
+    };
+    expect(of("failed").some(({ reason }) => reason?.includes("cloud_password"))).toBe(true);
+    const shown = JSON.stringify(receipt);
+    for (const secret of [registry.password, cloud_password]) expect(shown).not.toContain(secret);
   });
 });
 

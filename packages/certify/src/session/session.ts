@@ -53,14 +53,14 @@ export class Session {
     tools: SessionTools,
     run: RunDirectory,
     registry: SessionRegistry | undefined,
-    config: unknown,
+    conversation: Conversation,
     image: string,
   ) {
     this.#order = order;
     this.#tools = tools;
     this.#run = run;
     this.#registry = registry;
-    this.conversation = new Conversation(config);
+    this.conversation = conversation;
     this.#image = image;
   }
 
@@ -85,7 +85,7 @@ export class Session {
         config: config ?? null,
         cloud,
       });
-      return new Session(order, tools, run, registry, config, resolve(image));
+      return new Session(order, tools, run, registry, new Conversation(config, [password]), resolve(image));
     } catch (error) {
       await run.close();
       throw error;
