@@ -14,6 +14,7 @@ import { type CheckContext, type CheckDisk, labelOf } from "./check.ts";
 import { AgentClient } from "./client.ts";
 import { type AgentControl, commandControl } from "./control.ts";
 import { agentReceipt } from "./receipt.ts";
+import { pong } from "./restart-checks.ts";
 import type { AgentRuleId } from "./rules.ts";
 import { ALL_CHECKS, isPassed, outcomeTable, runChecks } from "./run.ts";
 
@@ -80,6 +81,8 @@ export async function conformanceCommand(
     await https?.send("ping").catch((cause: unknown) => {
       throw nobody("agent", flags.mbus, cause);
     });
+    // It listens before it has started, and answers with what it waits for. Without a pong the checks say why.
+    if (https !== undefined) await pong(https, AGENT_STARTS_MS);
     bus = await busOf(flags, ca).catch((cause: unknown) => {
       throw BadUsage.is(cause) ? cause : nobody("NATS server", flags.nats, cause);
     });

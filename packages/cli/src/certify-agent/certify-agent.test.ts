@@ -25,7 +25,7 @@ describe("slipway certify-agent", { timeout: HANGS_MS }, () => {
       ...["certify-agent", agent(), "--report", report],
       ...only.flatMap((rule) => ["--only", rule]),
     ]);
-    expect([code, err]).toEqual([0, ""]);
+    expect([code, err, code === 0 ? "" : out]).toEqual([0, "", ""]);
     expect(out).toContain("3 passed, 0 failed");
     const receipt = readReceipt(await readFile(join(report, "receipt.json"), "utf8"), "receipt.json");
     expect(receipt).toMatchObject({
