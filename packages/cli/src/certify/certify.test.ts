@@ -45,6 +45,13 @@ describe("slipway certify", () => {
       expect((await stat(join(report, name))).size).toBeGreaterThan(0);
   });
 
+  it("makes a home that a Director of the same user can be started in", async () => {
+    await run("--cpi", tiny(), "--config", config, "--only", "CPI-STEMCELL-001");
+    const { mode } = await stat(join(dir, "home"));
+    // The database of a Director of root's runs as another user, who must pass through.
+    expect(mode & 0o777).toBe(process.getuid?.() === 0 ? 0o711 : 0o700);
+  });
+
   it("ends with 1 for a CPI in a shell script that breaks a rule, and names the rule", async () => {
     const cpi = await shellCpi(`#!/bin/sh\ncat >/dev/null\necho '{"result":null,"error":null,"log":""}'\n`);
     const { code, out } = await run("--cpi", cpi, "--only", "CPI-WIRE-006");

@@ -6,6 +6,7 @@ import { REPORT_FILES, writeReports } from "@slipway/certify/report/write-report
 import { type Certified, certify } from "@slipway/certify/session/certify";
 import { errorText } from "@slipway/kernel/errors";
 import type { TypedInput } from "../command.ts";
+import { makeHome } from "../home/make-home.ts";
 import type { Tools } from "../tools.ts";
 import type { Progress } from "../ui/ui.ts";
 import { orderOf } from "./order.ts";
@@ -22,6 +23,8 @@ export const runsIn = (tools: Pick<Tools, "home">): string => join(tools.home.di
 export async function runCertify(given: TypedInput, tools: Tools): Promise<number> {
   const { ui, clock, random, stop } = tools;
   const order = await orderOf(given, random);
+  // A Director may be started in it later.
+  await makeHome(tools.home, process.getuid?.() ?? 1);
   let line: Progress | undefined;
   try {
     const done = await certify(

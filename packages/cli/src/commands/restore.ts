@@ -51,7 +51,10 @@ export const restore: Command = {
 
 /** Locks the home, so that no other command starts or stops its processes meanwhile. */
 async function heldHome(home: Home, clock: Clock): Promise<LockFile> {
-  const { lockHome, makeHome } = await import("../up/home-dir.ts");
+  const [{ lockHome }, { makeHome }] = await Promise.all([
+    import("../up/home-dir.ts"),
+    import("../home/make-home.ts"),
+  ]);
   await makeHome(home, process.getuid?.() ?? 1);
   return await lockHome(home, clock);
 }

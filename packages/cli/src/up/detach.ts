@@ -7,10 +7,10 @@ import { LOG_LIMIT, LOG_LIMIT_VARIABLE } from "@slipway/kernel/resilient-output"
 import { boundLog } from "../bound-log.ts";
 import type { PreparedCpi } from "../cpis/descriptor.ts";
 import { cpiNamed } from "../cpis/table.ts";
+import { makeHome } from "../home/make-home.ts";
 import type { Tools } from "../tools.ts";
 import { chooseConfig, type UpOptions } from "./config.ts";
 import { DetachFailed } from "./errors.ts";
-import { makeHome } from "./home-dir.ts";
 import { findCloud, type RunningDirector } from "./running.ts";
 
 const PAUSE_MS = 50;
