@@ -299,10 +299,10 @@ describe.runIf(canBrowse())("the console in a browser", () => {
       await task.debug(`${SCRIPT}\n`);
       await task.end("error", SCRIPT);
       const { page, close } = await open({ place: `/tasks/${task.id}` });
-      await page
-        .getByRole("option")
-        .filter({ hasText: `lab ${SCRIPT}` })
-        .click();
+      const row = (text: string) => page.getByRole("option").filter({ hasText: text });
+      // Stages and calls arrive separately, and rows move when the later ones come.
+      await row(`▾ ${SCRIPT}`).waitFor();
+      await row(`lab ${SCRIPT}`).click();
       await page.getByRole("region", { name: "Request" }).waitFor();
       for (const place of [
         `/tasks/${task.id}/debug`,
